@@ -1,3 +1,4 @@
+import { benchConsole } from './console.ts';
 import { benchCounting } from './counting.ts';
 import { benchDerive } from './derive.ts';
 import { benchExport } from './export.ts';
@@ -20,6 +21,7 @@ import { benchWide } from './wide.ts';
 /** `npm run bench [name…]`: each benchmark prints its figures beside a baseline measured in the same run. */
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   me: benchMe,
+  console: benchConsole,
   counting: benchCounting,
   derive: benchDerive,
   export: benchExport,
@@ -36,7 +38,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
 };
 
 /** Benchmarks that need Temporal and a worker. */
-const withWorkflows = new Set(['derive', 'ingest', 'webhooks']);
+const withWorkflows = new Set(['console', 'derive', 'ingest', 'webhooks']);
 
 /** Benchmarks that start all that they need. */
 const alone: Record<string, () => Promise<void>> = { load: benchLoad, python: benchPython, restarts: benchRestarts };

@@ -22,6 +22,8 @@ export interface BenchRig {
   config: ServiceConfig;
   url: string;
   token: string;
+  /** Whose token it is, to log in to the console. */
+  owner: { email: string; password: string };
   api: RunningApi;
   /** Set when the benchmark asked for workflows. */
   workerPid: number | null;
@@ -80,7 +82,7 @@ export async function withRig(
     const owner = await provisionFirstOwner(api.services);
     if (!owner) throw new Error('the database was not empty');
     const worker = temporal && (await startWorkerProcess(config));
-    await work({ config, url: `http://127.0.0.1:${api.port}`, token: owner.token, api, workerPid: worker?.pid ?? null });
+    await work({ config, url: `http://127.0.0.1:${api.port}`, token: owner.token, owner, api, workerPid: worker?.pid ?? null });
     await worker?.stop();
     await api.stop();
   } finally {

@@ -7,7 +7,7 @@ import { isAtWork, type OwnServices, withServices } from './ownServices.ts';
 
 /**
  * `npm run image`: the steps of deploy/Dockerfile in a clean folder, then what comes out of them, as another user who may write
- * nothing of it: migration, a worker and an API, a file, a query and a Python transform, and a stop.
+ * nothing of it: migration, a worker and an API, a file, a query and a Python transform, the console, and a stop.
  */
 const isRoot = process.getuid?.() === 0;
 
@@ -58,6 +58,18 @@ async function use(url: string): Promise<void> {
   });
 }
 
+/** The page for people, and every file that it names. */
+async function openPage(url: string): Promise<void> {
+  const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+  const parts = /name="console-parts" content="([^"]+)"/.exec(page)?.[1]?.split(' ') ?? [];
+  const files = [...page.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, path]) => path ?? '');
+  if (files.length < 2 || parts.length < 5) throw new Error(`the console names too few files:\n${page}`);
+  for (const path of [...files, ...parts.map((part) => `/console/${part}`)]) {
+    const { status } = await fetch(`${url}${path}`);
+    if (status !== 200) throw new Error(`${path}: ${status}`);
+  }
+}
+
 async function check(services: OwnServices): Promise<void> {
   const image = makeImage(join(services.root, 'image'));
   if (isRoot) spawnSync('chmod', ['-R', 'go-w,go+rX', image.workDir]);
@@ -73,6 +85,7 @@ async function check(services: OwnServices): Promise<void> {
     () => 'not ready',
   );
   await use(url);
+  await openPage(url);
   for (const { child } of parts) child.kill('SIGTERM');
   for (const { ended, output } of parts) if ((await ended) !== 0) throw new Error(`it did not stop well:\n${output()}`);
 }

@@ -1,44 +1,37 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { api, ask, type Schemas, tell } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
-import { useNotices } from '../../parts/notices.tsx';
+import { readField } from '../../parts/FormDialog.tsx';
+import { ListTable } from '../../parts/ListTable.tsx';
+import { useChange } from '../../parts/useChange.ts';
 import { inWorkbook } from '../workbook/asks.ts';
 import { governanceWords } from './words.ts';
 
 /** What roles see of tagged columns. */
 export function Policies({ workbookId }: { workbookId: string }) {
   const t = useWords(governanceWords);
-  const queries = useQueryClient();
-  const { fail } = useNotices();
   const policies = useQuery({
     queryKey: inWorkbook(workbookId, 'policies'),
     queryFn: () =>
       ask(api.GET('/api/v1/workbooks/{workbook_id}/policies', { params: { path: { workbook_id: workbookId }, query: { limit: 1000 } } })),
   });
-  const change = async (work: Promise<unknown>) => {
-    try {
-      await work;
-    } catch (error) {
-      fail(error);
-    }
-    void queries.invalidateQueries({ queryKey: inWorkbook(workbookId) });
-  };
+  const change = useChange(inWorkbook(workbookId));
   const set = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    void change(
+    void change(() =>
       ask(
         api.PUT('/api/v1/workbooks/{workbook_id}/policies/{tag}', {
-          params: { path: { workbook_id: workbookId, tag: String(fields.get('tag')).trim() } },
-          body: { role: String(fields.get('role')).trim(), effect: fields.get('effect') as Schemas['Effect'] },
+          params: { path: { workbook_id: workbookId, tag: readField(fields, 'tag') } },
+          body: { role: readField(fields, 'role'), effect: fields.get('effect') as Schemas['Effect'] },
         }),
       ),
     );
   };
   const remove = (tag: string, role: string) =>
-    void change(
+    void change(() =>
       tell(
         api.DELETE('/api/v1/workbooks/{workbook_id}/policies/{tag}', {
           params: { path: { workbook_id: workbookId, tag }, query: { role } },
@@ -66,33 +59,22 @@ export function Policies({ workbookId }: { workbookId: string }) {
           policies.length === 0 ? (
             <p className="dim">{t.noPolicies}</p>
           ) : (
-            <table className="list">
-              <thead>
-                <tr>
-                  {[t.tag, t.role, t.effect, t.remove].map((label) => (
-                    <th key={label} scope="col">
-                      {label}
-                    </th>
-                  ))}
+            <ListTable heads={[t.tag, t.role, t.effect, t.remove]}>
+              {policies.map(({ tag, role, effect }) => (
+                <tr key={`${tag} ${role}`}>
+                  <td>
+                    <span className="mark">{tag}</span>
+                  </td>
+                  <td>{role}</td>
+                  <td>{t.effects[effect]}</td>
+                  <td>
+                    <button type="button" className="plain" onClick={() => remove(tag, role)}>
+                      {t.remove}
+                    </button>
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {policies.map(({ tag, role, effect }) => (
-                  <tr key={`${tag} ${role}`}>
-                    <td>
-                      <span className="mark">{tag}</span>
-                    </td>
-                    <td>{role}</td>
-                    <td>{t.effects[effect]}</td>
-                    <td>
-                      <button type="button" className="plain" onClick={() => remove(tag, role)}>
-                        {t.remove}
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </ListTable>
           )
         }
       </Answer>

@@ -3,6 +3,8 @@ import type { FormEvent } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
+import { readField, splitNames } from '../../parts/FormDialog.tsx';
+import { ListTable } from '../../parts/ListTable.tsx';
 import { usePlace } from '../../shell/router.tsx';
 import { inWorkbook, useTables } from '../workbook/asks.ts';
 import { governanceWords } from './words.ts';
@@ -16,7 +18,7 @@ export function SeeAs({ workbookId }: { workbookId: string }) {
   const see = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    setQuery({ 'as-table': String(fields.get('table')), 'as-roles': String(fields.get('roles')).trim() || null });
+    setQuery({ 'as-table': readField(fields, 'table'), 'as-roles': readField(fields, 'roles') });
   };
   return (
     <section>
@@ -30,16 +32,7 @@ export function SeeAs({ workbookId }: { workbookId: string }) {
         <input name="roles" aria-label={t.rolesHint} placeholder={t.rolesHint} defaultValue={roles ?? ''} />
         <button type="submit">{t.see}</button>
       </form>
-      {name && (
-        <Access
-          workbookId={workbookId}
-          name={name}
-          roles={(roles ?? '')
-            .split(/[,、]/)
-            .map((each) => each.trim())
-            .filter(Boolean)}
-        />
-      )}
+      {name && <Access workbookId={workbookId} name={name} roles={splitNames(roles ?? '')} />}
     </section>
   );
 }
@@ -58,31 +51,20 @@ function Access({ workbookId, name, roles }: { workbookId: string; name: string;
   return (
     <Answer of={access}>
       {({ columns }) => (
-        <table className="list">
-          <thead>
-            <tr>
-              {[t.column, t.effect, t.tag, t.because].map((label) => (
-                <th key={label} scope="col">
-                  {label}
-                </th>
-              ))}
+        <ListTable heads={[t.column, t.effect, t.tag, t.because]}>
+          {columns.map(({ column, effect, tags, rule }) => (
+            <tr key={column}>
+              <td>{column}</td>
+              <td>
+                <span className={`mark ${effect === 'visible' ? 'succeeded' : effect === 'deny' ? 'failed' : 'warning'}`}>
+                  {t.seen[effect]}
+                </span>
+              </td>
+              <td>{tags.join(', ')}</td>
+              <td className="dim">{rule && `${rule.tag} × ${rule.role}: ${rule.effect}`}</td>
             </tr>
-          </thead>
-          <tbody>
-            {columns.map(({ column, effect, tags, rule }) => (
-              <tr key={column}>
-                <td>{column}</td>
-                <td>
-                  <span className={`mark ${effect === 'visible' ? 'succeeded' : effect === 'deny' ? 'failed' : 'warning'}`}>
-                    {t.seen[effect]}
-                  </span>
-                </td>
-                <td>{tags.join(', ')}</td>
-                <td className="dim">{rule && `${rule.tag} × ${rule.role}: ${rule.effect}`}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </ListTable>
       )}
     </Answer>
   );

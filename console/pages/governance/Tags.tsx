@@ -1,17 +1,18 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api, ask, tell } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
+import { readField } from '../../parts/FormDialog.tsx';
+import { ListTable } from '../../parts/ListTable.tsx';
 import { useNotices } from '../../parts/notices.tsx';
+import { useChange } from '../../parts/useChange.ts';
 import { inWorkbook, useTables } from '../workbook/asks.ts';
 import { governanceWords } from './words.ts';
 
 /** What the columns hold, as tags. */
 export function Tags({ workbookId }: { workbookId: string }) {
   const t = useWords(governanceWords);
-  const queries = useQueryClient();
-  const { fail } = useNotices();
   const tags = useQuery({
     queryKey: inWorkbook(workbookId, 'classifications'),
     queryFn: () =>
@@ -21,18 +22,15 @@ export function Tags({ workbookId }: { workbookId: string }) {
         }),
       ),
   });
-  const remove = async (name: string, column: string, tag: string) => {
-    try {
-      await tell(
+  const change = useChange(inWorkbook(workbookId));
+  const remove = (name: string, column: string, tag: string) =>
+    void change(() =>
+      tell(
         api.DELETE('/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}/tags/{tag}', {
           params: { path: { workbook_id: workbookId, name, column, tag } },
         }),
-      );
-    } catch (error) {
-      fail(error);
-    }
-    void queries.invalidateQueries({ queryKey: inWorkbook(workbookId) });
-  };
+      ),
+    );
   return (
     <section>
       <h2>{t.tags}</h2>
@@ -43,34 +41,23 @@ export function Tags({ workbookId }: { workbookId: string }) {
           classifications.length === 0 ? (
             <p className="dim">{t.noTags}</p>
           ) : (
-            <table className="list">
-              <thead>
-                <tr>
-                  {[t.tag, t.table, t.column, t.inherited, t.remove].map((label) => (
-                    <th key={label} scope="col">
-                      {label}
-                    </th>
-                  ))}
+            <ListTable heads={[t.tag, t.table, t.column, t.inherited, t.remove]}>
+              {classifications.map(({ table, column, tag, origin, inherited_from: from }) => (
+                <tr key={`${table} ${column} ${tag}`}>
+                  <td>
+                    <span className="mark">{tag}</span>
+                  </td>
+                  <td>{table}</td>
+                  <td>{column}</td>
+                  <td className="dim">{origin === 'inherited' && `${from?.table ?? ''}.${from?.column ?? ''}`}</td>
+                  <td>
+                    <button type="button" className="plain" onClick={() => remove(table, column, tag)}>
+                      {t.remove}
+                    </button>
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {classifications.map(({ table, column, tag, origin, inherited_from: from }) => (
-                  <tr key={`${table} ${column} ${tag}`}>
-                    <td>
-                      <span className="mark">{tag}</span>
-                    </td>
-                    <td>{table}</td>
-                    <td>{column}</td>
-                    <td className="dim">{origin === 'inherited' && `${from?.table ?? ''}.${from?.column ?? ''}`}</td>
-                    <td>
-                      <button type="button" className="plain" onClick={() => void remove(table, column, tag)}>
-                        {t.remove}
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </ListTable>
           )
         }
       </Answer>
@@ -80,32 +67,28 @@ export function Tags({ workbookId }: { workbookId: string }) {
 
 function TagForm({ workbookId }: { workbookId: string }) {
   const t = useWords(governanceWords);
-  const queries = useQueryClient();
-  const { say, fail } = useNotices();
+  const { say } = useNotices();
   const { data } = useTables(workbookId);
   const [name, setName] = useState('');
   const tables = data?.tables ?? [];
   const columns = tables.find((table) => table.name === (name || tables[0]?.name))?.schema ?? [];
-  const add = async (event: FormEvent<HTMLFormElement>) => {
+  const change = useChange(inWorkbook(workbookId));
+  const add = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = event.currentTarget;
-    const fields = new FormData(form);
-    const path = { workbook_id: workbookId, name: String(fields.get('table')), column: String(fields.get('column')) };
-    try {
+    const fields = new FormData(event.currentTarget);
+    const path = { workbook_id: workbookId, name: readField(fields, 'table'), column: readField(fields, 'column') };
+    void change(async () => {
       const { reached } = await ask(
         api.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}/tags', {
           params: { path },
-          body: { tag: String(fields.get('tag')).trim() },
+          body: { tag: readField(fields, 'tag') },
         }),
       );
       say(t.reached(reached.length + 1));
-    } catch (error) {
-      fail(error);
-    }
-    void queries.invalidateQueries({ queryKey: inWorkbook(workbookId) });
+    });
   };
   return (
-    <form className="row" onSubmit={(event) => void add(event)}>
+    <form className="row" onSubmit={add}>
       <select name="table" aria-label={t.table} value={name || tables[0]?.name} onChange={(event) => setName(event.target.value)}>
         {tables.map((table) => (
           <option key={table.id}>{table.name}</option>

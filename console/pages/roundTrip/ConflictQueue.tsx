@@ -1,9 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { api, ask, type Schemas } from '../../api/client.ts';
 import { formatValue } from '../../grid/format.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
-import { useNotices } from '../../parts/notices.tsx';
+import { useChange } from '../../parts/useChange.ts';
 import { addressOf, Link } from '../../shell/router.tsx';
 import { inWorkbook } from '../workbook/asks.ts';
 import { roundTripWords } from './words.ts';
@@ -13,8 +13,6 @@ type Action = Schemas['ResolveConflictRequest']['action'];
 /** Cells that were changed on both sides, to be looked at one by one. Nothing waits for it. */
 export function ConflictQueue({ workbookId }: { workbookId: string }) {
   const t = useWords(roundTripWords);
-  const queries = useQueryClient();
-  const { fail } = useNotices();
   const conflicts = useQuery({
     queryKey: inWorkbook(workbookId, 'conflicts'),
     queryFn: () =>
@@ -24,19 +22,16 @@ export function ConflictQueue({ workbookId }: { workbookId: string }) {
         }),
       ),
   });
-  const resolve = async (id: string, action: Action) => {
-    try {
-      await ask(
+  const change = useChange(inWorkbook(workbookId));
+  const resolve = (id: string, action: Action) =>
+    change(() =>
+      ask(
         api.POST('/api/v1/workbooks/{workbook_id}/conflicts/{conflict_id}/resolve', {
           params: { path: { workbook_id: workbookId, conflict_id: id } },
           body: { action },
         }),
-      );
-    } catch (error) {
-      fail(error);
-    }
-    void queries.invalidateQueries({ queryKey: inWorkbook(workbookId) });
-  };
+      ),
+    );
   return (
     <section>
       <h2>{t.queue}</h2>

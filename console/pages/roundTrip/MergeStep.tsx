@@ -4,6 +4,7 @@ import { api, ask, type Schemas } from '../../api/client.ts';
 import { makeForm } from '../../api/form.ts';
 import { formatValue } from '../../grid/format.ts';
 import { useSpeech, useWords } from '../../i18n/language.tsx';
+import { ListTable } from '../../parts/ListTable.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { ProblemNote } from '../../parts/ProblemNote.tsx';
 import { commonWords } from '../../parts/words.ts';
@@ -98,54 +99,32 @@ function PlanView({ plan, isBusy, onMerge, onForget }: { plan: Plan; isBusy: boo
   return (
     <>
       <h3>{t.plan}</h3>
-      <table className="list">
-        <thead>
-          <tr>
-            {[t.table, t.added, t.changed, t.deleted, t.same, t.conflicts].map((label) => (
-              <th key={label} scope="col">
-                {label}
-              </th>
+      <ListTable heads={[t.table, t.added, t.changed, t.deleted, t.same, t.conflicts]}>
+        {plan.tables.map(({ name, inserted, updated, deleted, unchanged, planned_conflicts: planned = [] }) => (
+          <tr key={name}>
+            <td>{name}</td>
+            {[inserted, updated, deleted, unchanged, planned.length].map((count, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the columns stand still
+              <td key={i}>{formatNumber(count)}</td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {plan.tables.map(({ name, inserted, updated, deleted, unchanged, planned_conflicts: planned = [] }) => (
-            <tr key={name}>
-              <td>{name}</td>
-              {[inserted, updated, deleted, unchanged, planned.length].map((count, i) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the columns stand still
-                <td key={i}>{formatNumber(count)}</td>
-              ))}
+        ))}
+      </ListTable>
+      {conflicts.length > 0 && (
+        <ListTable heads={[t.table, t.row, t.column, t.base, t.prior, t.current]}>
+          {conflicts.slice(0, 100).map(({ table, row_id: rowId, column, base, prior, current }) => (
+            <tr key={`${table} ${rowId} ${column}`}>
+              <td>{table}</td>
+              <td>{rowId}</td>
+              <td>{column === '__svc_row_id' ? t.wholeRow : column}</td>
+              <td>{formatValue(base)}</td>
+              <td>{formatValue(prior)}</td>
+              <td>
+                <strong>{formatValue(current)}</strong>
+              </td>
             </tr>
           ))}
-        </tbody>
-      </table>
-      {conflicts.length > 0 && (
-        <table className="list">
-          <thead>
-            <tr>
-              {[t.table, t.row, t.column, t.base, t.prior, t.current].map((label) => (
-                <th key={label} scope="col">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {conflicts.slice(0, 100).map(({ table, row_id: rowId, column, base, prior, current }) => (
-              <tr key={`${table} ${rowId} ${column}`}>
-                <td>{table}</td>
-                <td>{rowId}</td>
-                <td>{column === '__svc_row_id' ? t.wholeRow : column}</td>
-                <td>{formatValue(base)}</td>
-                <td>{formatValue(prior)}</td>
-                <td>
-                  <strong>{formatValue(current)}</strong>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        </ListTable>
       )}
       {isEmpty && <p>{t.nothing}</p>}
       <div className="row">

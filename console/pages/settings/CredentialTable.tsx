@@ -1,4 +1,5 @@
 import { useSpeech, useWords } from '../../i18n/language.tsx';
+import { ListTable } from '../../parts/ListTable.tsx';
 import { settingsWords } from './words.ts';
 
 interface Shown {
@@ -19,39 +20,28 @@ export function CredentialTable({ credentials, onRevoke }: { credentials: Shown[
   const { formatTime } = useSpeech();
   if (credentials.length === 0) return <p className="dim">{t.none}</p>;
   return (
-    <table className="list">
-      <thead>
-        <tr>
-          {[t.name, t.scopes, t.reach, t.created, t.lastUsed, t.expires, t.revoke].map((label) => (
-            <th key={label} scope="col">
-              {label}
-            </th>
-          ))}
+    <ListTable heads={[t.name, t.scopes, t.reach, t.created, t.lastUsed, t.expires, t.revoke]}>
+      {credentials.map(({ id, name, prefix, scopes, resource, created_at, last_used_at, expires_at, revoked_at }) => (
+        <tr key={id}>
+          <td>
+            {name} <code className="dim">{prefix}</code>
+          </td>
+          <td className="dim">{scopes.join(', ')}</td>
+          <td>{resource}</td>
+          <td>{formatTime(created_at)}</td>
+          <td>{last_used_at ? formatTime(last_used_at) : t.never}</td>
+          <td>{expires_at ? formatTime(expires_at) : t.never}</td>
+          <td>
+            {revoked_at ? (
+              <span className="mark">{t.revoked}</span>
+            ) : (
+              <button type="button" className="danger" onClick={() => confirm(t.revokeSure(name ?? prefix)) && onRevoke(id)}>
+                {t.revoke}
+              </button>
+            )}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {credentials.map(({ id, name, prefix, scopes, resource, created_at, last_used_at, expires_at, revoked_at }) => (
-          <tr key={id}>
-            <td>
-              {name} <code className="dim">{prefix}</code>
-            </td>
-            <td className="dim">{scopes.join(', ')}</td>
-            <td>{resource}</td>
-            <td>{formatTime(created_at)}</td>
-            <td>{last_used_at ? formatTime(last_used_at) : t.never}</td>
-            <td>{expires_at ? formatTime(expires_at) : t.never}</td>
-            <td>
-              {revoked_at ? (
-                <span className="mark">{t.revoked}</span>
-              ) : (
-                <button type="button" className="danger" onClick={() => confirm(t.revokeSure(name ?? prefix)) && onRevoke(id)}>
-                  {t.revoke}
-                </button>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </ListTable>
   );
 }

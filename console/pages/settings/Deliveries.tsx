@@ -1,34 +1,29 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { api, ask } from '../../api/client.ts';
 import { useSpeech, useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
-import { useNotices } from '../../parts/notices.tsx';
+import { useChange } from '../../parts/useChange.ts';
 import { settingsWords } from './words.ts';
 
 /** What was sent to a webhook, and what came of it. */
 export function Deliveries({ webhookId }: { webhookId: string }) {
   const t = useWords(settingsWords);
   const { formatTime } = useSpeech();
-  const queries = useQueryClient();
-  const { fail } = useNotices();
   const deliveries = useQuery({
     queryKey: ['deliveries', webhookId],
     queryFn: () =>
       ask(api.GET('/api/v1/me/webhooks/{webhook_id}/deliveries', { params: { path: { webhook_id: webhookId }, query: { limit: 50 } } })),
     refetchInterval: ({ state }) => (state.data?.deliveries.some(({ status }) => status === 'pending') ? 2_000 : false),
   });
-  const redeliver = async (id: string) => {
-    try {
-      await ask(
+  const change = useChange(['deliveries', webhookId]);
+  const redeliver = (id: string) =>
+    change(() =>
+      ask(
         api.POST('/api/v1/me/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver', {
           params: { path: { webhook_id: webhookId, delivery_id: id } },
         }),
-      );
-    } catch (error) {
-      fail(error);
-    }
-    void queries.invalidateQueries({ queryKey: ['deliveries', webhookId] });
-  };
+      ),
+    );
   const marks = { delivered: 'succeeded', failed: 'failed', pending: 'running' };
   return (
     <Answer of={deliveries}>

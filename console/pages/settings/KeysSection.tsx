@@ -1,9 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api, ask, type Schemas, tell } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
-import { useNotices } from '../../parts/notices.tsx';
+import { readField } from '../../parts/FormDialog.tsx';
+import { useChange } from '../../parts/useChange.ts';
 import { useMe } from '../../session/session.tsx';
 import { CredentialTable } from './CredentialTable.tsx';
 import { ScopeChoice } from './ScopeChoice.tsx';
@@ -13,37 +14,23 @@ import { settingsWords } from './words.ts';
 export function KeysSection() {
   const t = useWords(settingsWords);
   const me = useMe();
-  const queries = useQueryClient();
-  const { fail } = useNotices();
   const [made, setMade] = useState<string | null>(null);
   const [scopes, setScopes] = useState<Schemas['Scope'][]>(['workbooks:read']);
   const keys = useQuery({
     queryKey: ['keys'],
     queryFn: () => ask(api.GET('/api/control/account/keys', { params: { query: { limit: 200 } } })),
   });
-  const refresh = () => queries.invalidateQueries({ queryKey: ['keys'] });
-  const create = async (event: FormEvent<HTMLFormElement>) => {
+  const change = useChange(['keys']);
+  const create = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const name = String(new FormData(event.currentTarget).get('name')).trim();
-    try {
-      setMade((await ask(api.POST('/api/control/account/keys', { body: { name, scopes } }))).key);
-    } catch (error) {
-      fail(error);
-    }
-    void refresh();
+    const body = { name: readField(new FormData(event.currentTarget), 'name'), scopes };
+    void change(async () => setMade((await ask(api.POST('/api/control/account/keys', { body }))).key));
   };
-  const revoke = async (id: string) => {
-    try {
-      await tell(api.DELETE('/api/control/account/keys/{key_id}', { params: { path: { key_id: id } } }));
-    } catch (error) {
-      fail(error);
-    }
-    void refresh();
-  };
+  const revoke = (id: string) => change(() => tell(api.DELETE('/api/control/account/keys/{key_id}', { params: { path: { key_id: id } } })));
   return (
     <section className="fields">
       <p className="dim">{t.keysHint}</p>
-      <form className="row" onSubmit={(event) => void create(event)}>
+      <form className="row" onSubmit={create}>
         <input name="name" aria-label={t.name} placeholder={t.name} required maxLength={100} />
         <button type="submit" className="main" disabled={scopes.length === 0}>
           {t.newKey}

@@ -1,9 +1,11 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { api, ask, type Schemas, tell } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
-import { useNotices } from '../../parts/notices.tsx';
+import { readField, splitNames } from '../../parts/FormDialog.tsx';
+import { ListTable } from '../../parts/ListTable.tsx';
+import { useChange } from '../../parts/useChange.ts';
 import { usePlace } from '../../shell/router.tsx';
 import { settingsWords } from './words.ts';
 
@@ -11,24 +13,19 @@ import { settingsWords } from './words.ts';
 export function MembersSection() {
   const t = useWords(settingsWords);
   const { query, setQuery } = usePlace();
-  const queries = useQueryClient();
-  const { fail } = useNotices();
   const workspaces = useQuery({
     queryKey: ['workspaces'],
     queryFn: () => ask(api.GET('/api/v1/me/workspaces', { params: { query: { limit: 200 } } })),
   });
-  const create = async (event: FormEvent<HTMLFormElement>) => {
+  const change = useChange(['workspaces']);
+  const create = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    try {
-      const body = { name: String(new FormData(form).get('name')).trim() };
-      const { id } = await ask(api.POST('/api/control/workspaces', { body }));
-      await queries.invalidateQueries({ queryKey: ['workspaces'] });
+    void change(async () => {
+      const { id } = await ask(api.POST('/api/control/workspaces', { body: { name: readField(new FormData(form), 'name') } }));
       form.reset();
       setQuery({ workspace: id });
-    } catch (error) {
-      fail(error);
-    }
+    });
   };
   return (
     <section className="fields">
@@ -48,7 +45,7 @@ export function MembersSection() {
                     ))}
                   </select>
                 </label>
-                <form className="row tight" onSubmit={(event) => void create(event)}>
+                <form className="row tight" onSubmit={create}>
                   <input name="name" aria-label={t.newWorkspace} placeholder={t.newWorkspace} required maxLength={100} />
                   <button type="submit">{t.newWorkspace}</button>
                 </form>
@@ -64,80 +61,57 @@ export function MembersSection() {
 
 function MemberTable({ workspaceId }: { workspaceId: string }) {
   const t = useWords(settingsWords);
-  const queries = useQueryClient();
-  const { fail } = useNotices();
   const path = { workspace_id: workspaceId };
   const members = useQuery({
     queryKey: ['members', workspaceId],
     queryFn: () => ask(api.GET('/api/control/workspaces/{workspace_id}/users', { params: { path, query: { limit: 500 } } })),
   });
-  const change = async (work: Promise<unknown>) => {
-    try {
-      await work;
-    } catch (error) {
-      fail(error);
-    }
-    void queries.invalidateQueries({ queryKey: ['members', workspaceId] });
-  };
+  const change = useChange(['members', workspaceId]);
   const add = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    const body = { email: String(fields.get('email')).trim(), role: fields.get('role') as Schemas['BaseRole'] };
-    void change(ask(api.POST('/api/control/workspaces/{workspace_id}/users', { params: { path }, body })));
+    const body = { email: readField(fields, 'email'), role: fields.get('role') as Schemas['BaseRole'] };
+    void change(() => ask(api.POST('/api/control/workspaces/{workspace_id}/users', { params: { path }, body })));
   };
   const setRoles = (userId: string, text: string) => {
-    const roles = text
-      .split(/[,、]/)
-      .map((each) => each.trim())
-      .filter(Boolean);
+    const roles = splitNames(text);
     const params = { path: { ...path, user_id: userId } };
-    void change(ask(api.PUT('/api/control/workspaces/{workspace_id}/users/{user_id}/roles', { params, body: { roles } })));
+    void change(() => ask(api.PUT('/api/control/workspaces/{workspace_id}/users/{user_id}/roles', { params, body: { roles } })));
   };
   const remove = (userId: string) =>
-    void change(
+    void change(() =>
       tell(api.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', { params: { path: { ...path, user_id: userId } } })),
     );
   return (
     <>
       <Answer of={members}>
         {({ users }) => (
-          <table className="list">
-            <thead>
-              <tr>
-                {[t.member, t.role, t.roles, t.remove].map((label) => (
-                  <th key={label} scope="col">
-                    {label}
-                  </th>
-                ))}
+          <ListTable heads={[t.member, t.role, t.roles, t.remove]}>
+            {users.map(({ user, role, roles, is_owner: isOwner }) => (
+              <tr key={user.id}>
+                <td>
+                  {user.name} <span className="dim">{user.email}</span>
+                </td>
+                <td>
+                  {t.baseRoles[role]} {isOwner && <span className="mark">{t.owner}</span>}
+                </td>
+                <td>
+                  <input
+                    aria-label={`${t.roles}: ${user.email}`}
+                    defaultValue={roles.join(', ')}
+                    onBlur={(event) => event.target.value !== roles.join(', ') && setRoles(user.id, event.target.value)}
+                  />
+                </td>
+                <td>
+                  {!isOwner && (
+                    <button type="button" className="danger" onClick={() => remove(user.id)}>
+                      {t.remove}
+                    </button>
+                  )}
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {users.map(({ user, role, roles, is_owner: isOwner }) => (
-                <tr key={user.id}>
-                  <td>
-                    {user.name} <span className="dim">{user.email}</span>
-                  </td>
-                  <td>
-                    {t.baseRoles[role]} {isOwner && <span className="mark">{t.owner}</span>}
-                  </td>
-                  <td>
-                    <input
-                      aria-label={`${t.roles}: ${user.email}`}
-                      defaultValue={roles.join(', ')}
-                      onBlur={(event) => event.target.value !== roles.join(', ') && setRoles(user.id, event.target.value)}
-                    />
-                  </td>
-                  <td>
-                    {!isOwner && (
-                      <button type="button" className="danger" onClick={() => remove(user.id)}>
-                        {t.remove}
-                      </button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </ListTable>
         )}
       </Answer>
       <form className="row" onSubmit={add}>

@@ -1,9 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api, ask, tell } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
-import { useNotices } from '../../parts/notices.tsx';
+import { readField } from '../../parts/FormDialog.tsx';
+import { useChange } from '../../parts/useChange.ts';
 import { useMe } from '../../session/session.tsx';
 import { CredentialTable } from './CredentialTable.tsx';
 import { ScopeChoice } from './ScopeChoice.tsx';
@@ -13,38 +14,24 @@ import { settingsWords } from './words.ts';
 export function TokensSection() {
   const t = useWords(settingsWords);
   const me = useMe();
-  const queries = useQueryClient();
-  const { fail } = useNotices();
   const [made, setMade] = useState<string | null>(null);
   const [scopes, setScopes] = useState<typeof me.scopes>(['workbooks:read']);
   const tokens = useQuery({
     queryKey: ['tokens'],
     queryFn: () => ask(api.GET('/api/v1/me/tokens', { params: { query: { limit: 200 } } })),
   });
-  const refresh = () => queries.invalidateQueries({ queryKey: ['tokens'] });
-  const create = async (event: FormEvent<HTMLFormElement>) => {
+  const change = useChange(['tokens']);
+  const create = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    try {
-      const body = { name: String(fields.get('name')).trim(), expires_in_days: Number(fields.get('days')), scopes };
-      setMade((await ask(api.POST('/api/v1/me/tokens', { body }))).token);
-    } catch (error) {
-      fail(error);
-    }
-    void refresh();
+    const body = { name: readField(fields, 'name'), expires_in_days: Number(fields.get('days')), scopes };
+    void change(async () => setMade((await ask(api.POST('/api/v1/me/tokens', { body }))).token));
   };
-  const revoke = async (id: string) => {
-    try {
-      await tell(api.DELETE('/api/v1/me/tokens/{token_id}', { params: { path: { token_id: id } } }));
-    } catch (error) {
-      fail(error);
-    }
-    void refresh();
-  };
+  const revoke = (id: string) => change(() => tell(api.DELETE('/api/v1/me/tokens/{token_id}', { params: { path: { token_id: id } } })));
   return (
     <section className="fields">
       <p className="dim">{t.tokensHint}</p>
-      <form className="row" onSubmit={(event) => void create(event)}>
+      <form className="row" onSubmit={create}>
         <input name="name" aria-label={t.name} placeholder={t.name} required maxLength={100} />
         <label className="row tight">
           {t.days}

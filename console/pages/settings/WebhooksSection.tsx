@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { api, ask, type Schemas, tell } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
-import { useNotices } from '../../parts/notices.tsx';
+import { useChange } from '../../parts/useChange.ts';
 import { commonWords } from '../../parts/words.ts';
 import { Deliveries } from './Deliveries.tsx';
 import { Secret } from './Secret.tsx';
@@ -11,21 +11,12 @@ import { settingsWords } from './words.ts';
 
 export function WebhooksSection() {
   const t = useWords(settingsWords);
-  const queries = useQueryClient();
-  const { fail } = useNotices();
   const [secret, setSecret] = useState<string | null>(null);
   const webhooks = useQuery({
     queryKey: ['webhooks'],
     queryFn: () => ask(api.GET('/api/v1/me/webhooks', { params: { query: { limit: 200 } } })),
   });
-  const change = async (work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (error) {
-      fail(error);
-    }
-    void queries.invalidateQueries({ queryKey: ['webhooks'] });
-  };
+  const change = useChange(['webhooks']);
   const create = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const url = String(new FormData(event.currentTarget).get('url')).trim();
@@ -59,7 +50,7 @@ export function WebhooksSection() {
 
 interface WebhookItemProps {
   webhook: Schemas['Webhook'];
-  onChange: (work: () => Promise<void>) => Promise<void>;
+  onChange: (work: () => Promise<unknown>) => Promise<void>;
   onSecret: (secret: string) => void;
 }
 

@@ -3,6 +3,7 @@ import { api, ask } from '../../api/client.ts';
 import { formatValue } from '../../grid/format.ts';
 import { useSpeech, useWords } from '../../i18n/language.tsx';
 import { Dialog } from '../../parts/Dialog.tsx';
+import { ListTable } from '../../parts/ListTable.tsx';
 import { inWorkbook } from '../workbook/asks.ts';
 import type { CellEdit } from './editQueue.ts';
 import type { RowStore } from './rowStore.ts';
@@ -33,22 +34,11 @@ export function ConflictDialog({ workbookId, name, editing: { queue }, store }: 
   return (
     <Dialog title={t.conflict} onClose={keepTheirs} wide>
       <p>{t.conflictHint}</p>
-      <table className="list">
-        <thead>
-          <tr>
-            {[t.row, t.column, t.was, t.theirs, t.who, t.mine].map((label) => (
-              <th key={label} scope="col">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {hit.slice(0, 20).map((edit) => (
-            <ConflictRow key={`${edit.rowId} ${edit.column}`} workbookId={workbookId} name={name} edit={edit} />
-          ))}
-        </tbody>
-      </table>
+      <ListTable heads={[t.row, t.column, t.was, t.theirs, t.who, t.mine]}>
+        {hit.slice(0, 20).map((edit) => (
+          <ConflictRow key={`${edit.rowId} ${edit.column}`} workbookId={workbookId} name={name} edit={edit} />
+        ))}
+      </ListTable>
       <div className="row">
         <button type="button" className="main" onClick={() => queue.sendAnyway()}>
           {t.keepMine}

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { api, ask } from '../../api/client.ts';
 import { useSpeech, useWords } from '../../i18n/language.tsx';
+import { ListTable } from '../../parts/ListTable.tsx';
 import { ProblemNote } from '../../parts/ProblemNote.tsx';
 import { commonWords } from '../../parts/words.ts';
 import { inWorkbook } from './asks.ts';
@@ -32,30 +33,19 @@ export function ActivityPage({ workbookId }: { workbookId: string }) {
         )}
       </div>
       {log.error && <ProblemNote error={log.error} onRetry={() => void log.refetch()} />}
-      <table className="list">
-        <thead>
-          <tr>
-            {[t.when, t.who, t.what].map((label) => (
-              <th key={label} scope="col">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {log.data?.pages
-            .flatMap(({ entries }) => entries)
-            .map(({ seq, at, actor, action, target }) => (
-              <tr key={seq}>
-                <td>{formatTime(at)}</td>
-                <td>{actor}</td>
-                <td>
-                  <code>{action}</code> {target}
-                </td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <ListTable heads={[t.when, t.who, t.what]}>
+        {log.data?.pages
+          .flatMap(({ entries }) => entries)
+          .map(({ seq, at, actor, action, target }) => (
+            <tr key={seq}>
+              <td>{formatTime(at)}</td>
+              <td>{actor}</td>
+              <td>
+                <code>{action}</code> {target}
+              </td>
+            </tr>
+          ))}
+      </ListTable>
       {log.hasNextPage && (
         <button type="button" onClick={() => void log.fetchNextPage()}>
           {common.more}

@@ -1,61 +1,38 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
-import { Dialog } from '../../parts/Dialog.tsx';
-import { ProblemNote } from '../../parts/ProblemNote.tsx';
-import { commonWords } from '../../parts/words.ts';
+import { FormDialog, readField } from '../../parts/FormDialog.tsx';
 import { addressOf, usePlace } from '../../shell/router.tsx';
 import { inWorkbook } from './asks.ts';
 import { workbookWords } from './words.ts';
 
 export function CreateTableDialog({ workbookId, onClose }: { workbookId: string; onClose: () => void }) {
   const t = useWords(workbookWords);
-  const common = useWords(commonWords);
   const queries = useQueryClient();
   const { go } = usePlace();
-  const [error, setError] = useState<unknown>(null);
-  const create = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const name = String(fields.get('name')).trim();
-    try {
-      await ask(
-        api.POST('/api/v1/workbooks/{workbook_id}/tables', {
-          params: { path: { workbook_id: workbookId } },
-          body: { name, columns: readColumns(String(fields.get('columns'))) },
-        }),
-      );
-      void queries.invalidateQueries({ queryKey: inWorkbook(workbookId) });
-      onClose();
-      go(addressOf('workbooks', workbookId, 'tables', name));
-    } catch (caught) {
-      setError(caught);
-    }
+  const create = async (fields: FormData) => {
+    const name = readField(fields, 'name');
+    await ask(
+      api.POST('/api/v1/workbooks/{workbook_id}/tables', {
+        params: { path: { workbook_id: workbookId } },
+        body: { name, columns: readColumns(readField(fields, 'columns')) },
+      }),
+    );
+    void queries.invalidateQueries({ queryKey: inWorkbook(workbookId) });
+    go(addressOf('workbooks', workbookId, 'tables', name));
   };
   return (
-    <Dialog title={t.newTable} onClose={onClose}>
-      <form className="fields" onSubmit={(event) => void create(event)}>
-        <label>
-          {t.tableName}
-          <input name="name" required autoFocus maxLength={200} />
-        </label>
-        <label>
-          {t.columns}
-          <textarea name="columns" required rows={5} />
-          <small className="dim">{t.columnsHint}</small>
-        </label>
-        {error !== null && <ProblemNote error={error} />}
-        <div className="row">
-          <button type="submit" className="main">
-            {t.newTable}
-          </button>
-          <button type="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={t.newTable} onSubmit={create} onClose={onClose}>
+      <label>
+        {t.tableName}
+        <input name="name" required maxLength={200} />
+      </label>
+      <label>
+        {t.columns}
+        <textarea name="columns" required rows={5} />
+        <small className="dim">{t.columnsHint}</small>
+      </label>
+    </FormDialog>
   );
 }
 

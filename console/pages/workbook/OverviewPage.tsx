@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useSpeech, useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
 import { Empty } from '../../parts/Empty.tsx';
+import { ListTable } from '../../parts/ListTable.tsx';
 import { addressOf, Link } from '../../shell/router.tsx';
 import { JobList } from '../workbooks/JobList.tsx';
 import { useSources, useTables } from './asks.ts';
@@ -37,32 +38,20 @@ function TableList({ workbookId }: { workbookId: string }) {
           tables.length === 0 ? (
             <Empty title={t.empty}>{t.emptyHint}</Empty>
           ) : (
-            <table className="list">
-              <thead>
-                <tr>
-                  <th scope="col">{t.tableName}</th>
-                  <th scope="col" className="number">
-                    {t.rowsColumns}
-                  </th>
-                  <th scope="col">{t.columns}</th>
-                  <th scope="col">{t.changed}</th>
+            <ListTable heads={[t.tableName, t.rowsColumns, t.columns, t.changed]} numbers={[t.rowsColumns]}>
+              {tables.map((table) => (
+                <tr key={table.id}>
+                  <td>
+                    <Link to={addressOf('workbooks', workbookId, 'tables', table.name)}>{table.name}</Link>{' '}
+                    {table.freshness.stale && <span className="mark warning">{t.stale}</span>}{' '}
+                    {table.state === 'archived' && <span className="mark">{t.archived}</span>}
+                  </td>
+                  <td className="number">{formatNumber(table.row_count)}</td>
+                  <td className="dim">{table.schema.map(({ name }) => name).join(', ')}</td>
+                  <td>{formatTime(table.updated_at)}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {tables.map((table) => (
-                  <tr key={table.id}>
-                    <td>
-                      <Link to={addressOf('workbooks', workbookId, 'tables', table.name)}>{table.name}</Link>{' '}
-                      {table.freshness.stale && <span className="mark warning">{t.stale}</span>}{' '}
-                      {table.state === 'archived' && <span className="mark">{t.archived}</span>}
-                    </td>
-                    <td className="number">{formatNumber(table.row_count)}</td>
-                    <td className="dim">{table.schema.map(({ name }) => name).join(', ')}</td>
-                    <td>{formatTime(table.updated_at)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </ListTable>
           )
         }
       </Answer>
@@ -80,32 +69,19 @@ function SourceList({ workbookId }: { workbookId: string }) {
         sources.length === 0 ? null : (
           <section>
             <h2>{t.files}</h2>
-            <table className="list">
-              <thead>
-                <tr>
-                  <th scope="col">{t.tableName}</th>
-                  <th scope="col">{t.status}</th>
-                  <th scope="col">{t.tables}</th>
-                  <th scope="col" className="number">
-                    {t.size}
-                  </th>
-                  <th scope="col">{t.changed}</th>
+            <ListTable heads={[t.tableName, t.status, t.tables, t.size, t.changed]} numbers={[t.size]}>
+              {sources.map((source) => (
+                <tr key={source.id}>
+                  <td>
+                    <Link to={addressOf('workbooks', workbookId, 'sources', source.name)}>{source.name}</Link>
+                  </td>
+                  <td>{source.structuring ? (t.structuring[source.structuring] ?? source.structuring) : source.status}</td>
+                  <td className="dim">{source.artifacts.join(', ')}</td>
+                  <td className="number">{formatBytes(source.size)}</td>
+                  <td>{formatTime(source.created_at)}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {sources.map((source) => (
-                  <tr key={source.id}>
-                    <td>
-                      <Link to={addressOf('workbooks', workbookId, 'sources', source.name)}>{source.name}</Link>
-                    </td>
-                    <td>{source.structuring ? (t.structuring[source.structuring] ?? source.structuring) : source.status}</td>
-                    <td className="dim">{source.artifacts.join(', ')}</td>
-                    <td className="number">{formatBytes(source.size)}</td>
-                    <td>{formatTime(source.created_at)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </ListTable>
           </section>
         )
       }

@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { api, ask, type Schemas } from '../../api/client.ts';
 import { useSpeech, useWords } from '../../i18n/language.tsx';
-import { Dialog } from '../../parts/Dialog.tsx';
 import { Empty } from '../../parts/Empty.tsx';
+import { FormDialog, readField } from '../../parts/FormDialog.tsx';
+import { ListTable } from '../../parts/ListTable.tsx';
 import { ProblemNote } from '../../parts/ProblemNote.tsx';
 import { commonWords } from '../../parts/words.ts';
 import { addressOf, Link, usePlace } from '../../shell/router.tsx';
@@ -71,69 +72,38 @@ function WorkbookTable({ workbooks }: { workbooks: Schemas['Workbook'][] }) {
   const t = useWords(workbooksWords);
   const { formatTime, formatNumber } = useSpeech();
   return (
-    <table className="list">
-      <thead>
-        <tr>
-          <th scope="col">{t.name}</th>
-          <th scope="col">{t.tables}</th>
-          <th scope="col">{t.sources}</th>
-          <th scope="col">{t.owner}</th>
-          <th scope="col">{t.changed}</th>
+    <ListTable heads={[t.name, t.tables, t.sources, t.owner, t.changed]} numbers={[t.tables, t.sources]}>
+      {workbooks.map(({ id, title, counts, owner, updated_at, governed, visibility }) => (
+        <tr key={id}>
+          <td>
+            <Link to={addressOf('workbooks', id)}>{title}</Link> {governed && <span className="mark">{t.governed}</span>}{' '}
+            {visibility === 'private' && <span className="mark">{t.private}</span>}
+          </td>
+          <td className="number">{formatNumber(counts.tables)}</td>
+          <td className="number">{formatNumber(counts.sources)}</td>
+          <td>{owner.name ?? owner.email}</td>
+          <td>{formatTime(updated_at)}</td>
         </tr>
-      </thead>
-      <tbody>
-        {workbooks.map(({ id, title, counts, owner, updated_at, governed, visibility }) => (
-          <tr key={id}>
-            <td>
-              <Link to={addressOf('workbooks', id)}>{title}</Link> {governed && <span className="mark">{t.governed}</span>}{' '}
-              {visibility === 'private' && <span className="mark">{t.private}</span>}
-            </td>
-            <td>{formatNumber(counts.tables)}</td>
-            <td>{formatNumber(counts.sources)}</td>
-            <td>{owner.name ?? owner.email}</td>
-            <td>{formatTime(updated_at)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </ListTable>
   );
 }
 
 function CreateDialog({ onClose }: { onClose: () => void }) {
   const t = useWords(workbooksWords);
-  const common = useWords(commonWords);
   const queries = useQueryClient();
   const { go } = usePlace();
-  const [error, setError] = useState<unknown>(null);
-  const create = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const title = String(new FormData(event.currentTarget).get('title')).trim();
-    try {
-      const { id } = await ask(api.POST('/api/v1/workbooks', { body: { title } }));
-      void queries.invalidateQueries({ queryKey: ['workbooks'] });
-      onClose();
-      go(addressOf('workbooks', id));
-    } catch (caught) {
-      setError(caught);
-    }
+  const create = async (fields: FormData) => {
+    const { id } = await ask(api.POST('/api/v1/workbooks', { body: { title: readField(fields, 'title') } }));
+    void queries.invalidateQueries({ queryKey: ['workbooks'] });
+    go(addressOf('workbooks', id));
   };
   return (
-    <Dialog title={t.create} onClose={onClose}>
-      <form className="fields" onSubmit={(event) => void create(event)}>
-        <label>
-          {t.name}
-          <input name="title" required maxLength={200} autoFocus />
-        </label>
-        {error !== null && <ProblemNote error={error} />}
-        <div className="row">
-          <button type="submit" className="main">
-            {t.create}
-          </button>
-          <button type="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={t.create} onSubmit={create} onClose={onClose}>
+      <label>
+        {t.name}
+        <input name="title" required maxLength={200} />
+      </label>
+    </FormDialog>
   );
 }
