@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { chmod, chown, copyFile, link, lstat, mkdir, mkdtemp, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { aloneFolder } from './protocol.ts';
 
 /** A query process's part of the file system. */
 export interface ChildFolders {
@@ -22,7 +21,7 @@ export interface FileOwner {
 }
 
 const governed = 'governed';
-const parts = ['open', join('open', aloneFolder), governed];
+const parts = ['open', governed];
 
 export async function makeFolders(workDir: string, owner: FileOwner | null): Promise<ChildFolders> {
   const dir = await mkdtemp(join(workDir, 'child-'));

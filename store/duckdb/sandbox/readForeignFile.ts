@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { endSessions } from './endSessions.ts';
-import { emptyFolder, shareFile, takeFile } from './folders.ts';
+import { makeSessionFolder, partFor, removeSessionFolder, shareFile, takeFile } from './folders.ts';
 import { ProcessGone, type QueryProcess } from './process.ts';
 import { aloneFolder, type ChildError, type Scalar } from './protocol.ts';
 import { graceMs } from './runInProcess.ts';
@@ -37,11 +37,12 @@ export async function readForeignFile<T>(
 ): Promise<T> {
   const deadlineMs = Date.now() + file.timeoutMs;
   const { folders, seen } = process;
-  const place = join('open', aloneFolder);
+  const place = partFor(false, aloneFolder);
   const shared = join(folders.inDir, place, 'foreign');
   const out = 'foreign.out';
   try {
     await endSessions(process, process.sessions.takeAll());
+    await makeSessionFolder(folders, aloneFolder);
     await shareFile(file.path, shared, folders.owner);
     return await work({
       path: join(seen.inDir, place, 'foreign'),
@@ -55,7 +56,7 @@ export async function readForeignFile<T>(
   } finally {
     // The file may have brought the process into a state that the next query must not see.
     process.served = Number.POSITIVE_INFINITY;
-    if (!process.gone) await emptyFolder(join(folders.inDir, place));
+    if (!process.gone) await removeSessionFolder(folders, aloneFolder);
   }
 }
 

@@ -101,6 +101,7 @@ async function runAlone(process: QueryProcess, query: PreparedQuery): Promise<Sa
   const place = { session: null, folder: aloneFolder };
   const governed = relations.some((relation) => relation.governed);
   try {
+    await makeSessionFolder(process.folders, aloneFolder);
     await shareFiles(process, files);
     let outcome = await ask(process, query, { ...place, check: query.check, load: relations, execute: governed ? null : execute });
     const { analysis } = outcome;
@@ -111,7 +112,10 @@ async function runAlone(process: QueryProcess, query: PreparedQuery): Promise<Sa
     return await takeResult(process, query, { ...outcome, analysis });
   } finally {
     // The folders of a process that is gone are removed anyway.
-    if (!process.gone) await removeFiles(files);
+    if (!process.gone) {
+      await removeSessionFolder(process.folders, aloneFolder);
+      await removeFiles(files.filter((file) => file.governed));
+    }
   }
 }
 
