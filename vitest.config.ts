@@ -7,11 +7,7 @@ const core = ['test/{core,corpus,structuring}/**/*.test.ts'];
 const files = ['test/docs.test.ts', 'test/{builds,deploy,formats,lineage,measured,parquet,python,xlsx}/**/*.test.ts'];
 /** The same, but the servers that stand in for S3 do not share a process with others. */
 const blobs = ['test/blobs/**/*.test.ts'];
-/** They start API and worker inside the test process, over a database of their own, and stop them: what they loaded serves the next file too. */
-const api = ['test/{billing,credits,governance,http,ingest,integration,mcp,pages,tables,transforms,webhooks}/**/*.test.ts'];
-/** The same, apart from those because of how they set up Temporal's runtime. */
-const contract = ['test/{contract,sandbox}/**/*.test.ts'];
-
+/** Everything else: API, worker and what they need, over a database of each file's own. What one file has loaded serves the next. */
 const services = ['test/setup/services.ts'];
 
 export default defineConfig({
@@ -31,14 +27,13 @@ export default defineConfig({
       { extends: true, test: { name: 'core', include: core, isolate: false } },
       { extends: true, test: { name: 'files', include: files, isolate: false } },
       { extends: true, test: { name: 'blobs', include: blobs } },
-      { extends: true, test: { name: 'api', include: api, isolate: false, globalSetup: services } },
-      { extends: true, test: { name: 'contract', include: contract, isolate: false, globalSetup: services } },
       {
         extends: true,
         test: {
           name: 'services',
           include: ['test/**/*.test.ts'],
-          exclude: [...core, ...files, ...blobs, ...api, ...contract],
+          exclude: [...core, ...files, ...blobs],
+          isolate: false,
           globalSetup: services,
         },
       },

@@ -1,7 +1,6 @@
 import { readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anchorChains } from '../../activities/audit/anchorChains.ts';
 import { isWhole } from '../../activities/backup/files.ts';
@@ -31,7 +30,6 @@ let worker: Service | null;
 let workbookId: string;
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
   places = await openPlaces();
   api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
   owner = await api.signUp('Owner');

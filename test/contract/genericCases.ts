@@ -13,16 +13,30 @@ import { allScopesBut, unknownId, type World } from './world.ts';
 /** Provokes the problem and returns the answer to it. */
 export type Case = (world: World, operation: Operation) => Promise<Response>;
 
-/** A request that is refused changes nothing, so one sample serves all the ways in which an operation refuses. */
-const refusedSamples = new WeakMap<World, Map<string, Promise<Sample>>>();
-
-function sampleToRefuse(world: World, operation: Operation): Promise<Sample> {
-  const known = refusedSamples.get(world) ?? new Map<string, Promise<Sample>>();
-  refusedSamples.set(world, known);
-  const sample = known.get(operation.id) ?? makeSample(world, operation);
-  known.set(operation.id, sample);
-  return sample;
+interface Refused {
+  sample: Promise<Sample>;
+  /** The answer to a huge body. It is asked for early: the service waits a second for the rest of it. */
+  huge: Promise<Response> | null;
 }
+
+/** A request that is refused changes nothing, so one sample serves all the ways in which an operation refuses. */
+const refusals = new WeakMap<World, Map<string, Refused>>();
+
+function refuse(world: World, operation: Operation): Refused {
+  const known = refusals.get(world) ?? new Map<string, Refused>();
+  refusals.set(world, known);
+  let refused = known.get(operation.id);
+  if (!refused) {
+    const sample = makeSample(world, operation);
+    const huge = operation.bodyTypes.length > 0 ? sample.then((made) => announceHugeBody(world, operation, made)) : null;
+    huge?.catch(() => {});
+    refused = { sample, huge };
+    known.set(operation.id, refused);
+  }
+  return refused;
+}
+
+export const sampleToRefuse = (world: World, operation: Operation): Promise<Sample> => refuse(world, operation).sample;
 
 const sendChanged =
   (change: (sample: Sample, world: World, operation: Operation) => Sample): Case =>
@@ -109,7 +123,7 @@ async function useKeyTwice(world: World, operation: Operation): Promise<Response
     body: JSON.stringify({ title: 'Something else' }),
   });
   if (other.status !== 201) throw new Error(`the other request was answered ${other.status}`);
-  const sample = await makeSample(world, operation);
+  const sample = await sampleToRefuse(world, operation);
   return sendSample(world, operation, { ...sample, headers: { 'Idempotency-Key': key } });
 }
 
@@ -142,8 +156,9 @@ export const genericCases: Partial<Record<ProblemCode, Case>> = {
   })),
 
   async 'too-large'(world, operation) {
-    const sample = await sampleToRefuse(world, operation);
-    if (operation.bodyTypes.length > 0) return announceHugeBody(world, operation, sample);
+    const { sample: made, huge } = refuse(world, operation);
+    if (huge) return huge;
+    const sample = await made;
     return sendSample(world, operation, { ...sample, headers: { ...sample.headers, 'X-Long': 'x'.repeat(200_000) } });
   },
 

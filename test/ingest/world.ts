@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import ExcelJS from 'exceljs';
 import { afterAll, beforeEach } from 'vitest';
 import { startWorker } from '../../activities/worker.ts';
@@ -50,9 +49,6 @@ export interface WorldOptions {
   /** Whether it works from the start; without it jobs stay as they are registered. */
   worker?: boolean;
 }
-
-// Its words about starting and stopping are of no use here.
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
 export async function openWorld({ env = {}, worker: isWorking = true }: WorldOptions = {}): Promise<IngestWorld> {
   const api = await startTestApi({ SVC_RATE_LIMITS: 'off', ...env });

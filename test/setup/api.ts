@@ -12,6 +12,7 @@ import { findContractBreaches } from './contractCheck.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { driveEnv } from './driveServers.ts';
 import { forEverybody, openSql } from './everybody.ts';
+import { quietTemporal } from './quietTemporal.ts';
 
 export type ApiClient = Client<paths>;
 
@@ -91,6 +92,7 @@ export function testConfig(databaseUrl: string, env: Record<string, string> = {}
 }
 
 export async function startTestApi(env: Record<string, string> = {}): Promise<TestApi> {
+  quietTemporal();
   const database = await createTestDatabase();
   const config = testConfig(database.url, env);
   const running = await startApi(config);

@@ -1,4 +1,3 @@
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anchorChains } from '../../activities/audit/anchorChains.ts';
 import { readAnchor } from '../../activities/audit/anchors.ts';
@@ -20,7 +19,6 @@ let worker: Service;
 let services: Services;
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
   api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
   ({ services } = api);
   owner = await api.signUp('Owner');

@@ -69,7 +69,7 @@ describe('compactTable', () => {
     const edits = 400;
     const model = new Map<number, [string, number]>();
     let [most, before, folded] = [0, 0, 0];
-    for (let n = 1; n <= edits; n += 1) {
+    for (let n = 1; n <= edits && folded < 3; n += 1) {
       // Ten rows, edited in turn.
       const rowId = n > 10 ? ((n * 7) % 10) + 1 : undefined;
       const text = String(n).repeat(20_000).slice(0, 20_000);
@@ -81,7 +81,7 @@ describe('compactTable', () => {
       before = layers;
       most = Math.max(most, layers);
     }
-    expect([folded, most]).toEqual([expect.toSatisfy((times: number) => times >= 2), expect.toSatisfy((n: number) => n < edits / 2)]);
+    expect([folded, most]).toEqual([expect.toSatisfy((times: number) => times >= 3), expect.toSatisfy((n: number) => n < edits / 2)]);
     const wanted = [...model].sort(([a], [b]) => a - b).map(([rowId, [text, n]]) => [text, String(n), String(rowId)]);
     expect((await store.readContent(id)).rows).toEqual(wanted);
   }, 240_000);

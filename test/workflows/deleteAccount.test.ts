@@ -1,5 +1,4 @@
 import { utimes, writeFile } from 'node:fs/promises';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, describe, expect, it } from 'vitest';
 import { resumeDeletion } from '../../activities/accounts/resumeDeletion.ts';
 import { purchaseCredits } from '../../activities/credits/purchaseCredits.ts';
@@ -21,7 +20,6 @@ import { startReceiver } from '../webhooks/receiver.ts';
 import { openDeletions, type Place, quiet } from './deletions.ts';
 import { keepHistory, replayHistory } from './replay.ts';
 
-Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
 const api = await startTestApi({ SVC_RATE_LIMITS: 'off', SVC_CREDITS: 'metered' });
 const own = api.running.services;
 const receiver = await startReceiver();

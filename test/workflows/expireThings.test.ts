@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Client, ScheduleOverlapPolicy, WorkflowFailedError } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from '../../activities/worker.ts';
@@ -24,8 +24,6 @@ let client: Client;
 const expireSchedule = () => scheduleId('expire-things', api.config.temporal.taskQueue);
 
 beforeAll(async () => {
-  // It tells of every replay that fails, which here is wanted.
-  Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
   api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
   owner = await api.signUp('Owner');
   accountId = ok(await owner.client.GET('/api/v1/me')).account_id;

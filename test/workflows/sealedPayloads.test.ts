@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from '../../activities/worker.ts';
 import { ConfigError, loadConfig, type ServiceConfig } from '../../store/config.ts';
@@ -67,7 +66,6 @@ describe('an installation', () => {
   const workers: Service[] = [];
 
   beforeAll(async () => {
-    Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
     api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
     owner = await api.signUp('Owner');
     workbookId = await makeWorkbook(owner.client, 'sealed');

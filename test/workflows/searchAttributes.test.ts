@@ -2,7 +2,6 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startWorker } from '../../activities/worker.ts';
 import { createProcessRegistry, type ProcessRegistry } from '../../scripts/embedded/processRegistry.ts';
@@ -12,6 +11,7 @@ import { openServices } from '../../store/services.ts';
 import { type Operator, registerAttributes } from '../../store/temporal/registerAttributes.ts';
 import { searchAttributeNames } from '../../store/temporal/searchAttributes.ts';
 import { createTestDatabase, testConfig } from '../setup/api.ts';
+import { quietTemporal } from '../setup/quietTemporal.ts';
 
 /** Against a Temporal of its own that does not know our search attributes, as somebody's server would not. */
 
@@ -22,7 +22,7 @@ let database: { url: string; drop(): Promise<void> };
 let connection: Connection;
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
+  quietTemporal();
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-attributes-'));
   registry = createProcessRegistry(null);
   registry.removeAtEnd(dataDir);

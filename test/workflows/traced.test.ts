@@ -1,11 +1,11 @@
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { beforeAll, expect, it } from 'vitest';
+import { quietTemporal } from '../setup/quietTemporal.ts';
 import { listHistories, replayHistory } from './replay.ts';
 
 /** Whoever switches traces on does not break workflows that run. */
 
 beforeAll(() => {
-  Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
+  quietTemporal();
 });
 
 const names = listHistories().map(({ name }) => name.replace(/\.json$/, ''));

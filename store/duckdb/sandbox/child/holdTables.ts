@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { quoteName } from '../../relation.ts';
 import type { LoadedRelation } from '../protocol.ts';
-import type { Session } from './session.ts';
+import { heldCatalog, type Session } from './session.ts';
 
 /** Queries after which the tables of a session are worth the time that it takes to hold them. */
 export const queriesBefore = 3;
@@ -17,15 +17,15 @@ const mostBytes = 64 * 1024 * 1024;
 export async function holdTables({ user }: Session, relations: LoadedRelation[], folder: string, mark: string): Promise<void> {
   const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   if (bytes > mostBytes) return;
-  await user.run('BEGIN');
+  const held = relations.map((_, i) => `${heldCatalog}.${quoteName(`${mark}_${i}`)}`);
   try {
-    for (const [i, { name, columns }] of relations.entries()) {
-      const held = quoteName(`__svc_held_${mark}_${i}`);
-      await user.run(`CREATE TEMP TABLE ${held} AS SELECT * FROM ${quoteName(name)}`);
-      await user.run(`CREATE OR REPLACE TEMP VIEW ${quoteName(name)} AS SELECT ${columns.map(quoteName).join(', ')} FROM ${held}`);
-    }
-    await user.run('COMMIT');
+    for (const [i, { name }] of relations.entries()) await user.run(`CREATE TABLE ${held[i]} AS SELECT * FROM ${quoteName(name)}`);
+    // Compresses them.
+    await user.run(`CHECKPOINT ${heldCatalog}`);
   } catch {
-    await user.run('ROLLBACK');
+    for (const table of held) await user.run(`DROP TABLE IF EXISTS ${table}`);
+    return;
   }
+  for (const [i, { name, columns }] of relations.entries())
+    await user.run(`CREATE OR REPLACE TEMP VIEW ${quoteName(name)} AS SELECT ${columns.map(quoteName).join(', ')} FROM ${held[i]}`);
 }
