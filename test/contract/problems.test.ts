@@ -75,7 +75,9 @@ describe.each(operations)('$id', (operation) => {
   });
 
   it('succeeds, whatever was refused before', async () => {
-    const answer = await sendSample(world, operation, await sampleToRefuse(world, operation));
+    // What has expired does not come back.
+    const make = declaredProblems(operation).includes('expired') ? makeSample : sampleToRefuse;
+    const answer = await sendSample(world, operation, await make(world, operation));
     expect([answer.status, answer.ok ? '' : await answer.text()]).toEqual([answer.status, '']);
     if (operation.accepts.length > 0) await expectNoLeak(answer);
   });

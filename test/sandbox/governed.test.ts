@@ -158,7 +158,7 @@ describe.each(isolations)('the query process without the check of the tree, in %
 
   it('leaves no file of a query behind', async () => {
     await run('SELECT 1');
-    for (const part of ['open/alone', 'governed']) expect(await readdir(join(child.folders.inDir, part))).toEqual([]);
+    for (const part of ['open', 'governed']) expect(await readdir(join(child.folders.inDir, part))).toEqual([]);
     expect(await readdir(child.folders.outDir)).toEqual([]);
   });
 });
