@@ -99,7 +99,7 @@ async function runTraced(
   try {
     const limits = { ...resultLimits, pageLimit: mostAlike, timeoutMs, keepResult: false };
     const { pageJson, more } = await sandbox.run({ userId, sql, params, relations, pathOf: blobs.pathOf, ...limits });
-    const rows = JSON.parse(pageJson) as Record<string, number[] | null>[];
+    const rows = JSON.parse(pageJson.toString()) as Record<string, number[] | null>[];
     const found = named.flatMap(({ visible, table }, i) => {
       const ids = rows.flatMap((row) => row[traced.lists[i] as string] ?? []);
       return ids.map((rowId): InputRow => ({ table, rowId, editVersion: visible.at.editVersion }));

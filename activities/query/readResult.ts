@@ -4,7 +4,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { answerTooLarge, DomainError, notFound } from '../../core/errors.ts';
 import type { DataFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { streamResultFile } from '../../store/duckdb/sandbox/streamResult.ts';
-import { takeRows, writeLines } from '../../store/duckdb/sandbox/takeRows.ts';
+import { asArray, takeRows, writeLines } from '../../store/duckdb/sandbox/takeRows.ts';
 import { listColumnsAt } from '../../store/pg/columns.ts';
 import { findContent, findResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
@@ -61,7 +61,7 @@ async function openResult(
   }
   const path = await services.blobs.draft();
   const bytes = content ?? (await findContent(services.db.orm, id)) ?? Buffer.alloc(0);
-  await writeFile(path, contentForm === 'rows' ? writeLines(bytes.toString('utf8')) : bytes);
+  await writeFile(path, contentForm === 'rows' ? writeLines(bytes) : bytes);
   return { path, release: () => rm(path, { force: true }) };
 }
 
@@ -76,9 +76,9 @@ export const resultPageLimit = {
 /** A page as a stream in one of the formats. */
 export async function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: DataFormat): Promise<Readable> {
   if (result.contentForm === 'rows' && (format === 'json' || format === 'ndjson')) {
-    const all = result.content?.toString('utf8') ?? (await services.resultRows.read(result.id)) ?? '';
+    const all = result.content ?? (await services.resultRows.read(result.id)) ?? Buffer.alloc(0);
     const rows = takeRows(all, page.offset, page.limit);
-    return Readable.from([format === 'json' ? `[${rows}]` : writeLines(rows)], { objectMode: false });
+    return Readable.from([format === 'json' ? asArray(rows) : writeLines(rows)], { objectMode: false });
   }
   const within = { offset: page.offset, limit: Math.min(page.limit, Math.max(0, result.rowCount - page.offset)), most: resultPageLimit };
   return streamResultFile(services, result.columns, () => openResult(services, result), format, { ...within, form: result.contentForm });

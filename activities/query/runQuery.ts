@@ -7,7 +7,7 @@ import type { ReadTable } from '../../schema/index.ts';
 import { resultsPrefix } from '../../store/blobs/keys.ts';
 import { openFiles } from '../../store/duckdb/relation.ts';
 import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/runInProcess.ts';
-import { takeRows } from '../../store/duckdb/sandbox/takeRows.ts';
+import { asArray, takeRows } from '../../store/duckdb/sandbox/takeRows.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import { findSameResult, insertResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listActiveNames, listCurrentTables } from '../../store/pg/tables.ts';
@@ -37,8 +37,8 @@ export interface QueryWanted {
 
 export interface QueryAnswer {
   result: ResultRecord;
-  /** The first rows as a JSON array in text form; empty if that would be long: then they are read from the result. */
-  pageJson: string;
+  /** The first rows as a JSON array; null if that would be long: then they are read from the result. */
+  pageJson: Buffer | null;
   /** Whether the result of an earlier query was the answer. */
   isKept: boolean;
 }
@@ -90,14 +90,14 @@ export async function runQuery(
     expiresAt: new Date(createdAt.getTime() + dayMs),
   };
   await insertResult(services.db, result);
-  return { result, pageJson: answer.pageJson, isKept: false };
+  return { result, pageJson: answer.pageJson.length === 0 ? null : answer.pageJson, isKept: false };
 }
 
 /** The first rows of a small result; nothing of others, which are read from their files. */
-async function readPage(services: Services, result: ResultRecord, jsonRows: number): Promise<string> {
-  if (result.contentForm !== 'rows') return '';
+async function readPage(services: Services, result: ResultRecord, jsonRows: number): Promise<Buffer | null> {
+  if (result.contentForm !== 'rows') return null;
   const rows = await services.resultRows.read(result.id);
-  return rows === null ? '' : `[${takeRows(rows, 0, jsonRows)}]`;
+  return rows && asArray(result.rowCount <= jsonRows ? rows : takeRows(rows, 0, jsonRows));
 }
 
 function describeRead({ at, effects }: VisibleTable): ReadTable {

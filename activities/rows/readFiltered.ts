@@ -44,7 +44,7 @@ export async function readFiltered(
     const { pathOf, release } = await openFiles(services.blobs, [relation]);
     try {
       const asked = { userId, sql: statement, relations: [relation], pathOf, pageLimit: query.limit, keepResult: false, ...limits };
-      return JSON.parse((await sandbox.run(asked)).pageJson) as unknown[];
+      return JSON.parse((await sandbox.run(asked)).pageJson.toString()) as unknown[];
     } catch (error) {
       return blameFilter(statement, filter)(error);
     } finally {

@@ -13,6 +13,8 @@ import { presentResultHead, presentResultHeaders } from '../presenters/results.t
 /** What a page takes while it is made. */
 const pageBytes = 8 * 1024 * 1024;
 
+const closingBrace = Buffer.from('}');
+
 interface Page {
   limit: number;
   offset: number;
@@ -52,12 +54,12 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
         signal: abandoned,
       });
       const headers = { ...presentResultHeaders(answer.result), 'X-SVC-Result-Cache': answer.isKept ? 'hit' : 'miss' };
-      if (!isJson || answer.pageJson === '') return answerPage(call, answer.result, page, headers);
+      if (!isJson || answer.pageJson === null) return answerPage(call, answer.result, page, headers);
       const head = JSON.stringify(presentResultHead(answer.result, page));
       return {
         status: 200,
         headers,
-        raw: { type, data: `${head.slice(0, -1)},"rows":${answer.pageJson}}` },
+        raw: { type, data: Buffer.concat([Buffer.from(`${head.slice(0, -1)},"rows":`), answer.pageJson, closingBrace]) },
       };
     },
 

@@ -78,7 +78,7 @@ describe('runQuery: a query that fails after its first rows', () => {
     const result = await world.run(sandbox, "SELECT CASE WHEN i = 90000000 THEN error('late') ELSE i END AS v FROM range(100000000) r(i)", {
       pageLimit: 2,
     });
-    expect(result).toMatchObject({ pageJson: '[{"v":0},\n{"v":1}]', more: true });
+    expect(result).toMatchObject({ pageJson: Buffer.from('[{"v":0},\n{"v":1}]'), more: true });
   });
 });
 

@@ -36,7 +36,8 @@ describe.each(isolations)('openSandbox, isolation %s', (isolation) => {
   /** More queries than there are processes, with files to read and results to write. */
   async function expectAnswers(): Promise<void> {
     const answers = Array.from({ length: 3 * processes }, () => keep('SELECT sum(金額) AS s FROM 売上'));
-    for (const { pageJson, rowCount } of await Promise.all(answers)) expect([JSON.parse(pageJson), rowCount]).toEqual([[{ s: 600 }], 1]);
+    for (const { pageJson, rowCount } of await Promise.all(answers))
+      expect([JSON.parse(String(pageJson)), rowCount]).toEqual([[{ s: 600 }], 1]);
     await expect.poll(() => sandbox.state.alive).toBe(processes + 1);
   }
 

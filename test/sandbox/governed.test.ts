@@ -12,9 +12,9 @@ import { searchPath, secrets, useSandbox } from './world.ts';
 
 const { world, sandbox } = await useSandbox();
 
-const told = async (work: Promise<{ pageJson: string }>): Promise<string> =>
+const told = async (work: Promise<{ pageJson: Buffer }>): Promise<string> =>
   work.then(
-    ({ pageJson }) => pageJson,
+    ({ pageJson }) => String(pageJson),
     (error: unknown) => `${JSON.stringify(error)} ${String(error)}`,
   );
 

@@ -220,7 +220,7 @@ describe('runQuery', () => {
       FROM range(50000) r(i)`;
     const result = await world.run(sandbox, sql, { keepResult: true, pageLimit: 2 });
     expect(result).toMatchObject({ rowCount: 50_000, more: true });
-    expect(JSON.parse(result.pageJson)).toHaveLength(2);
+    expect(JSON.parse(String(result.pageJson))).toHaveLength(2);
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
     const path = result.resultFile as string;
     const [back] = (
@@ -252,7 +252,7 @@ describe('runQuery', () => {
   it('hands a small result over as such, and a larger one as a file', async () => {
     const keep = (sql: string) => world.run(sandbox, sql, { keepResult: true, inlineBytes: { rows: 0, file: 10_000 }, pageLimit: 1 });
     const small = await keep('SELECT range FROM range(10)');
-    expect(small).toMatchObject({ rowCount: 10, pageJson: '[{"range":0}]', resultFile: null });
+    expect(small).toMatchObject({ rowCount: 10, pageJson: Buffer.from('[{"range":0}]'), resultFile: null });
     const path = join(world.dir, 'small.parquet');
     await writeFile(path, small.content?.bytes ?? '');
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
@@ -260,7 +260,7 @@ describe('runQuery', () => {
       [45],
     ]);
     const large = await keep('SELECT range FROM range(10000)');
-    expect(large).toMatchObject({ rowCount: 10_000, content: null, pageJson: '[{"range":0}]' });
+    expect(large).toMatchObject({ rowCount: 10_000, content: null, pageJson: Buffer.from('[{"range":0}]') });
     await rm(large.resultFile as string);
   });
 
@@ -271,7 +271,7 @@ describe('runQuery', () => {
 
   it('stops after the page when no result is kept', async () => {
     const result = await world.run(sandbox, 'SELECT * FROM range(100000000000)', { pageLimit: 3, timeoutMs: 5_000 });
-    expect(result).toMatchObject({ rowCount: 3, more: true, pageJson: '[{"range":0},\n{"range":1},\n{"range":2}]', resultFile: null });
+    expect(result).toMatchObject({ rowCount: 3, more: true, pageJson: Buffer.from('[{"range":0},\n{"range":1},\n{"range":2}]'), resultFile: null });
   });
 
   it('tells what a query would read before anything is built', async () => {

@@ -21,7 +21,7 @@ const ask = (sql: string, more: Partial<SandboxQuery> = {}) =>
     ...more,
   });
 
-const rowsOf = async (sql: string, more: Partial<SandboxQuery> = {}) => JSON.parse((await ask(sql, more)).pageJson) as unknown[];
+const rowsOf = async (sql: string, more: Partial<SandboxQuery> = {}) => JSON.parse(String((await ask(sql, more)).pageJson)) as unknown[];
 
 /** How often a session was there already, since the last call. */
 let seen = 0;
@@ -77,11 +77,11 @@ describe('a session that stays', () => {
       await run('SELECT 金額 FROM 売上');
       countHits();
       await refusal(run('SELECT CAST(店 AS BIGINT) FROM 売上'));
-      expect(JSON.parse((await run('SELECT count(*) AS n FROM 売上')).pageJson)).toEqual([{ n: 3 }]);
+      expect(JSON.parse(String((await run('SELECT count(*) AS n FROM 売上')).pageJson))).toEqual([{ n: 3 }]);
       expect(countHits()).toBeGreaterThan(0);
       const slow = 'SELECT count(*) FROM range(100000) a, range(100000) b, 売上 WHERE a.range * b.range % 7 = 金額';
       expect((await refusal(run(slow, { timeoutMs: 300 }))).code).toBe('query-timeout');
-      expect(JSON.parse((await run('SELECT count(*) AS n FROM 売上')).pageJson)).toEqual([{ n: 3 }]);
+      expect(JSON.parse(String((await run('SELECT count(*) AS n FROM 売上')).pageJson))).toEqual([{ n: 3 }]);
     });
   });
 
@@ -130,7 +130,7 @@ describe('hostile pairs of queries in one session', () => {
   /** The answer or the refusal, without what is measured. */
   const told = async (sql: string, more: Partial<SandboxQuery>) =>
     ask(sql, { ...params(sql), ...more }).then(
-      ({ pageJson, columns, rowCount }) => ({ pageJson, columns, rowCount }),
+      ({ pageJson, columns, rowCount }) => ({ pageJson: String(pageJson), columns, rowCount }),
       (error: { code?: string; message: string }) => ({ code: error.code, message: error.message }),
     );
 

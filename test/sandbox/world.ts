@@ -135,7 +135,7 @@ export async function makeWorld(): Promise<World> {
         keepResult: false,
         ...more,
       }),
-    rows: async (sandbox, sql, more) => JSON.parse((await world.run(sandbox, sql, more)).pageJson) as Record<string, unknown>[],
+    rows: async (sandbox, sql, more) => JSON.parse(String((await world.run(sandbox, sql, more)).pageJson)) as Record<string, unknown>[],
     close: () => rm(dir, { recursive: true, force: true }),
   };
   return world;

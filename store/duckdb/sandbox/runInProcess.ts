@@ -21,7 +21,7 @@ import {
   type ResultColumn,
   type RunRequest,
 } from './protocol.ts';
-import { takeRows } from './takeRows.ts';
+import { asArray, takeRows } from './takeRows.ts';
 
 export interface PreparedQuery extends Pick<ExecuteStep, 'pageLimit' | 'maxRows' | 'maxBytes' | 'inlineBytes'> {
   sql: string;
@@ -51,8 +51,8 @@ export interface SandboxResult {
   rowCount: number;
   /** Whether there are rows after the page. */
   more: boolean;
-  /** The text of a JSON array of objects, a line each. Empty with `keepResult` if it would be long. */
-  pageJson: string;
+  /** A JSON array of objects, a line each. Empty with `keepResult` if it would be long. */
+  pageJson: Buffer;
   /** A Parquet file, owned by the caller; read it with `selectResult`. Null without `keepResult`, or if `content` is set. */
   resultFile: string | null;
   content: ResultContent | null;
@@ -190,15 +190,15 @@ async function takeResult(process: QueryProcess, query: PreparedQuery, outcome: 
   };
   if (what.kind === 'rows') {
     requireSize(body.length, inlineBytes.rows);
-    const rows = body.toString('utf8');
-    return { ...common, pageJson: `[${takeRows(rows, 0, pageLimit)}]`, resultFile: null, content: { form: 'rows', bytes: body } };
+    const rows = executed.rowCount <= pageLimit ? body : takeRows(body, 0, pageLimit);
+    return { ...common, pageJson: asArray(rows), resultFile: null, content: { form: 'rows', bytes: body } };
   }
   const contentBytes = what.kind === 'file' ? what.bytes : 0;
   requireSize(contentBytes, Math.min(body.length, inlineBytes.file));
   const end = body.length - contentBytes;
   const content: ResultContent | null = what.kind === 'file' ? { form: 'file', bytes: body.subarray(end) } : null;
   if (resultPath !== null && !content) await takeFile(join(process.folders.outDir, resultName), resultPath);
-  return { ...common, pageJson: body.toString('utf8', 0, end), resultFile: content ? null : resultPath, content };
+  return { ...common, pageJson: body.subarray(0, end), resultFile: content ? null : resultPath, content };
 }
 
 /** The process is not trusted. */
