@@ -271,7 +271,12 @@ describe('runQuery', () => {
 
   it('stops after the page when no result is kept', async () => {
     const result = await world.run(sandbox, 'SELECT * FROM range(100000000000)', { pageLimit: 3, timeoutMs: 5_000 });
-    expect(result).toMatchObject({ rowCount: 3, more: true, pageJson: Buffer.from('[{"range":0},\n{"range":1},\n{"range":2}]'), resultFile: null });
+    expect(result).toMatchObject({
+      rowCount: 3,
+      more: true,
+      pageJson: Buffer.from('[{"range":0},\n{"range":1},\n{"range":2}]'),
+      resultFile: null,
+    });
   });
 
   it('tells what a query would read before anything is built', async () => {
