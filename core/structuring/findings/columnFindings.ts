@@ -18,7 +18,11 @@ export function findColumnLosses(view: SheetView, table: OutputTable): Finding[]
     for (let at = offsets[n]!; at < offsets[n + 1]!; at += 1) {
       const [cell, column] = [cells[at]!, targets[at]!];
       if (lossy[column] && table.rows[n]![column] === null) marks.push(cell);
-      else if (texts[column]) sortCell(view, cell, split[column]!);
+      else if (texts[column]) {
+        sortCell(view, cell, split[column]!);
+        // Text in earnest: the rest of it need not be looked at.
+        if (split[column]!.others.length > columns[column]!.filled * (1 - COLUMN_CLASS_SHARE)) texts[column] = false;
+      }
     }
   const findings: Finding[] = [];
   if (marks.length > 0) {
@@ -26,7 +30,7 @@ export function findColumnLosses(view: SheetView, table: OutputTable): Finding[]
     findings.push(makeFinding(view, table, 'missing_mark', marks, `hold a mark (${shown}) where the column holds values, and are NULL`));
   }
   split.forEach(({ numbers, others }, c) => {
-    if (others.length === 0 || numbers < (numbers + others.length) * COLUMN_CLASS_SHARE) return;
+    if (!texts[c] || others.length === 0 || numbers < (numbers + others.length) * COLUMN_CLASS_SHARE) return;
     const message = `(${view.label(others[0]!)}) make the column ${table.columns[c]!.name} text, which holds ${numbers} numbers`;
     findings.push(makeFinding(view, table, 'forced_text', others, message));
   });
@@ -42,7 +46,7 @@ function countColumns(table: OutputTable): { filled: number; known: number }[] {
 }
 
 function sortCell(view: SheetView, cell: number, split: { numbers: number; others: number[] }): void {
-  const kind = view.classes[cell];
+  const kind = view.classOf(cell);
   if (kind === CellClass.number || kind === CellClass.year) split.numbers += 1;
   else if (kind !== CellClass.nullMark) split.others.push(cell);
 }

@@ -26,6 +26,7 @@ export class SheetView {
   readonly used: Range | null;
   readonly frames: Frames;
   private found: Uint8Array | null = null;
+  private textClasses: Uint8Array | null = null;
 
   /** Sheets of one file share what may be spent on sums. */
   constructor(
@@ -68,20 +69,21 @@ export class SheetView {
   /** What each cell shows. Found out when it is first asked for: who only builds a list does not need it. */
   get classes(): Uint8Array {
     if (this.found) return this.found;
-    // A text is classified once, and only if a cell holds it.
-    const textClasses = new Uint8Array(this.grid.strings.length);
     this.found = new Uint8Array(this.grid.size);
-    for (let i = 0; i < this.grid.size; i += 1) this.found[i] = this.classify(i, textClasses);
+    for (let i = 0; i < this.grid.size; i += 1) this.found[i] = this.classOf(i);
     return this.found;
   }
 
-  private classify(i: number, textClasses: Uint8Array): CellClass {
+  /** What one cell shows, for who asks of few of them. */
+  classOf(i: number): CellClass {
     const grid = this.grid;
     switch (grid.kinds[i]) {
       case CellKind.text: {
+        // A text is classified once, and only if a cell holds it.
+        this.textClasses ??= new Uint8Array(grid.strings.length);
         const text = grid.texts[i]!;
-        if (textClasses[text] === 0) textClasses[text] = classifyText(grid.strings[text]!);
-        return textClasses[text] as CellClass;
+        if (this.textClasses[text] === 0) this.textClasses[text] = classifyText(grid.strings[text]!);
+        return this.textClasses[text] as CellClass;
       }
       case CellKind.number: {
         const n = grid.numbers[i]!;
