@@ -5722,6 +5722,20 @@ export interface components {
             /** @description How values are written, e.g. a date pattern. */
             format?: string | null;
         };
+        /** @description A decision of structuring that could have gone otherwise. */
+        ParseDecision: {
+            /**
+             * @description What was decided: where the table begins and ends, which rows are its header, whether it is a report or a form, which rows are computed, and whether periods become rows.
+             * @enum {string}
+             */
+            about: "region" | "header_rows" | "kind" | "totals" | "long_form";
+            /** @description How often readings with such evidence are right. */
+            confidence: number;
+            /** @description What speaks for it and what against it. */
+            reason: string;
+            /** @description The next best reading, where it is close. */
+            otherwise?: string;
+        };
         /** @description A column that stands for a period. */
         ParsePeriod: {
             /** @description Column letters in the sheet. */
@@ -5778,6 +5792,10 @@ export interface components {
             totals?: components["schemas"]["ParseTotal"][];
             /** @description Whether materialize takes it by default; every region of kind `data` is selected at first. */
             selected: boolean;
+            /** @description How sure the reading is: that of its least sure decision. `null` or absent where nothing was decided, and for what people corrected. Ignored in a PUT. */
+            confidence?: number | null;
+            /** @description Decisions that could have gone otherwise. Ignored in a PUT. */
+            decisions?: components["schemas"]["ParseDecision"][];
         };
         /** @description How a file is read: the reader and the regions of its sheets. */
         ParseSpec: {
@@ -6128,6 +6146,8 @@ export interface components {
             name: string | null;
             /** @description Whether materialize takes it by default. */
             selected: boolean;
+            /** @description How sure the reading is; `null` where nothing was decided, and for what people corrected. */
+            confidence?: number | null;
         };
         /** @description How to close a conflict. */
         ResolveConflictRequest: {
@@ -12852,7 +12872,20 @@ export interface operations {
                      *               "type": "BIGINT"
                      *             }
                      *           ],
-                     *           "selected": true
+                     *           "selected": true,
+                     *           "confidence": 0.97,
+                     *           "decisions": [
+                     *             {
+                     *               "about": "region",
+                     *               "confidence": 0.98,
+                     *               "reason": "nearly all cells are filled"
+                     *             },
+                     *             {
+                     *               "about": "header_rows",
+                     *               "confidence": 0.97,
+                     *               "reason": "names stand over figures"
+                     *             }
+                     *           ]
                      *         }
                      *       ]
                      *     }

@@ -96,6 +96,12 @@ function describeForPeople(file: string, spec: ParseSpec, result: BuildResult): 
       lines.push(`    ${row.map((value) => (value === null ? '∅' : String(value))).join(' | ')}`);
     if (table.rows.length > SAMPLE_ROWS) lines.push('    …');
   }
+  for (const region of spec.regions) {
+    if (region.confidence === undefined) continue;
+    lines.push(`  ${region.sheet} ${region.range} (${region.kind}): confidence ${region.confidence}`);
+    for (const { about, confidence, reason, otherwise } of region.decisions ?? [])
+      lines.push(`    ${about} ${confidence}: ${reason}${otherwise === undefined ? '' : `; else: ${otherwise}`}`);
+  }
   for (const finding of result.findings) lines.push(`  finding ${finding.sheet} ${finding.cell} ${finding.message}`);
   return lines.join('\n');
 }

@@ -1,6 +1,6 @@
 import { DomainError, describeFirst, notFound } from '../../core/errors.ts';
 import { specCorrected } from '../../core/journal/sourceNotes.ts';
-import { fromContract, type SpecJson, validateSpec } from '../../core/structuring/index.ts';
+import { applyCorrections, type SpecJson, validateSpec } from '../../core/structuring/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import { requireIdle } from './beginSourceJob.ts';
@@ -24,5 +24,5 @@ export async function correctSpec(tx: Tx, sourceId: string, given: SpecJson): Pr
     });
   const specVersion = source.specVersion + 1;
   tx.note(source.workbookId, specCorrected(source, specVersion));
-  return updateSource(tx, source.id, { spec: fromContract(given, source.spec.naming), specVersion });
+  return updateSource(tx, source.id, { spec: applyCorrections(source.spec, given), specVersion });
 }

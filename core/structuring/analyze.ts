@@ -3,11 +3,12 @@
 import { formatRange, nameColumn, parseColumn, parseRange } from '../a1/address.ts';
 import type { Grid, Range } from '../grid/grid.ts';
 import { formatOf } from './building/typing.ts';
+import { weighForm, weighTable } from './findings/confidence.ts';
 import { type HeaderColumn, nameColumns, readHeaderColumns } from './headers/columnNames.ts';
 import { baseOfFile, NameRegistry } from './names/names.ts';
 import { hasJapanese, type Naming, type NamingLanguage, namingOf } from './names/naming.ts';
 import { isNoteStart, isPlainTitle, isSubtotalLabel, isUnitLine } from './names/words.ts';
-import { findPeriods } from './periods/periods.ts';
+import { countPeriods, findPeriods } from './periods/periods.ts';
 import { type FoundBlock, type FoundTable, type FoundText, findBlocks } from './regions/regions.ts';
 import { expressionOf } from './reports/expression.ts';
 import { readReport } from './reports/hierarchy.ts';
@@ -46,8 +47,9 @@ export function analyze(grids: Grid[], fileName: string, language: NamingLanguag
   const regions: SpecRegion[] = [];
   for (const { view, whole, short, blocks } of sheets) {
     const before = regions.length;
+    const context = { naming, tables: blocks.flatMap(({ table }) => table ?? []), rowOf: short?.originalRow ?? ((row: number) => row) };
     for (const [k, block] of blocks.entries())
-      regions.push(...describeBlock(view, block, names.get(block) ?? '', names.get(nextTable(blocks, k)) ?? '', naming));
+      regions.push(...describeBlock(view, block, names.get(block) ?? '', names.get(nextTable(blocks, k)) ?? '', context));
     if (short) for (const region of regions.slice(before)) expandRegion(region, short, whole);
     const own = regions.splice(before).sort((a, b) => compareRanges(a, b));
     own.forEach((region, n) => {
@@ -148,11 +150,23 @@ function titleOf(view: SheetView, block: FoundBlock): string | null {
   return null;
 }
 
-function describeBlock(view: SheetView, block: FoundBlock, name: string, target: string, naming: Naming): SpecRegion[] {
+interface SheetContext {
+  naming: Naming;
+  /** All tables of the sheet. */
+  tables: FoundTable[];
+  /** A row of the sheet by its number in the short form that is looked at. */
+  rowOf(row: number): number;
+}
+
+function describeBlock(view: SheetView, block: FoundBlock, name: string, target: string, context: SheetContext): SpecRegion[] {
   const regions: SpecRegion[] = [];
   for (const text of block.above) regions.push(describeText(view, text, true, target));
-  for (const form of block.form) regions.push(makeRegion(view, 'form', form.range, target));
-  if (block.table) regions.push(describeTable(view, block.table, name, naming));
+  for (const form of block.form) {
+    const region = makeRegion(view, 'form', form.range, target);
+    weighForm(view, region, form.range);
+    regions.push(region);
+  }
+  if (block.table) regions.push(describeTable(view, block.table, name, context));
   for (const text of block.below) regions.push(describeText(view, text, false, name));
   return regions;
 }
@@ -178,7 +192,7 @@ function describeText(view: SheetView, text: FoundText, above: boolean, target: 
   return makeRegion(view, isNote ? 'note' : 'title', text.range, target);
 }
 
-function describeTable(view: SheetView, table: FoundTable, name: string, naming: Naming): SpecRegion {
+function describeTable(view: SheetView, table: FoundTable, name: string, { naming, tables, rowOf }: SheetContext): SpecRegion {
   const columns = readHeaderColumns(view, table.range, table.headerRows, table.firstDataRow);
   const rows = readTableRows(view, table.range, table.firstDataRow);
   const report = readReport(view, rows, listTotalColumns(columns));
@@ -188,7 +202,8 @@ function describeTable(view: SheetView, table: FoundTable, name: string, naming:
   // The labels of a report stay labels, even where their header reads as a period.
   const measured = report.isReport ? columns.filter((column) => !labels.has(column.column)) : columns;
   const found = findPeriods(measured, (column) => values.has(column), isJapanese(view), naming.value);
-  const periods = isCalendar(view, found, rows.spans) ? [] : found;
+  const marked = shareMarked(view, found, rows.spans);
+  const periods = marked < MARKED_SHARE ? [] : found;
   const region = makeRegion(view, report.isReport ? 'report' : 'data', table.range, name);
   region.header_rows = table.headerRows;
   region.data_range = rows.rows.length > 0 ? formatRange({ ...table.range, top: table.firstDataRow }) : null;
@@ -196,16 +211,29 @@ function describeTable(view: SheetView, table: FoundTable, name: string, naming:
   if (periods.length > 0) region.periods = periods;
   const totals = [...describeTotalRows(report), ...describeTotalColumns(periods)];
   if (totals.length > 0) region.totals = totals;
+  weighTable(view, region, {
+    table,
+    others: tables.filter((other) => other !== table),
+    report,
+    periods,
+    periodColumns: countPeriods(measured, isJapanese(view)),
+    marked,
+    valueColumns: rows.valueColumns,
+    rowOf,
+  });
   return region;
 }
 
-/** Many days with few marks in them, as in a gantt chart: a row for each day of each task would say nothing. */
-function isCalendar(view: SheetView, periods: SpecPeriod[], spans: [number, number][]): boolean {
-  if (periods.length <= MAX_SPARSE_PERIODS) return false;
+/**
+ * Share of the cells under many days that hold something, 1 where there are not many days. With few marks, as in a gantt chart, a row
+ * for each day of each task would say nothing.
+ */
+function shareMarked(view: SheetView, periods: SpecPeriod[], spans: [number, number][]): number {
+  if (periods.length <= MAX_SPARSE_PERIODS || spans.length === 0) return 1;
   const columns = new Set(periods.map(({ from }) => parseColumn(from)));
   let filled = 0;
   for (const [from, to] of spans) for (let i = from; i < to; i += 1) if (columns.has(view.grid.columns[i]!)) filled += 1;
-  return filled < spans.length * periods.length * MARKED_SHARE;
+  return filled / (spans.length * periods.length);
 }
 
 function describeTotalRows(report: Report): SpecTotal[] {

@@ -8,4 +8,4 @@ export { describeMisfit, validateChoice, validateSpec } from './findings/validat
 export { chooseLanguage, listTexts, type NamingChoice, type NamingLanguage, namingOf } from './names/naming.ts';
 export { summarizeSheets } from './sheet/extents.ts';
 export * from './spec/spec.ts';
-export { fromContract, type RegionJson, type SpecJson, toContract } from './spec/specJson.ts';
+export { applyCorrections, fromContract, type RegionJson, type SpecJson, toContract } from './spec/specJson.ts';

@@ -19,7 +19,8 @@ export async function lockSources(tx: Tx, workbookId: string): Promise<void> {
 const { spec, extents, ...shown } = getTableColumns(sources);
 const specInShort = sql<SourceSummary['spec']>`CASE WHEN ${spec} IS NOT NULL THEN jsonb_build_object('regions', (
   SELECT coalesce(jsonb_agg(jsonb_build_object('id', region -> 'id', 'sheet', region -> 'sheet', 'range', region -> 'range',
-    'kind', region -> 'kind', 'name', region -> 'name', 'selected', region -> 'selected') ORDER BY n), '[]')
+    'kind', region -> 'kind', 'name', region -> 'name', 'selected', region -> 'selected',
+    'confidence', region -> 'confidence') ORDER BY n), '[]')
   FROM jsonb_array_elements(${spec} -> 'regions') WITH ORDINALITY AS each (region, n))) END`;
 
 export async function listSources(

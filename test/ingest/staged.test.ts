@@ -65,7 +65,7 @@ describe('analyzeSource, putParseSpec and materializeSource: a staged source', (
     expect((await getSource()).parse_spec?.regions).toHaveLength(2);
     expect(await list()).toEqual([await getSource()]);
     const [loaded] = await listSources(world.api.services.db.orm, { workbookId, limit: 1 });
-    const shown = ['id', 'kind', 'name', 'range', 'selected', 'sheet'];
+    const shown = ['confidence', 'id', 'kind', 'name', 'range', 'selected', 'sheet'];
     expect(loaded?.spec?.regions.map((region) => Object.keys(region).sort())).toEqual([shown, shown]);
     expect(loaded).not.toHaveProperty('extents');
   });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Grid } from '../../core/grid/grid.ts';
-import { analyze, build, fromContract, type ParseSpec, type SpecJson, toContract } from '../../core/structuring/index.ts';
+import { analyze, applyCorrections, build, fromContract, type ParseSpec, type SpecJson, toContract } from '../../core/structuring/index.ts';
 import type { components } from '../../schema/contract.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
 import { merges, rows } from './anySheet.ts';
@@ -18,9 +18,15 @@ function travel(spec: ParseSpec): ParseSpec {
   return fromContract(JSON.parse(JSON.stringify(toContract(spec))) as SpecJson);
 }
 
+/** How sure a reading is goes out and does not come back: nobody can say it but who has looked. */
+function leaveOutDecisions(spec: ParseSpec): ParseSpec {
+  return { ...spec, regions: spec.regions.map(({ confidence: _, decisions: __, ...region }) => region) };
+}
+
 function expectSame(grids: Grid[], fileName: string): void {
   const spec = analyze(grids, fileName);
-  expect(travel(spec)).toEqual(spec);
+  expect(travel(spec)).toEqual(leaveOutDecisions(spec));
+  expect(applyCorrections(spec, toContract(spec))).toEqual(spec);
   expect(build(grids, travel(spec), fileName)).toEqual(build(grids, spec, fileName));
 }
 
@@ -65,6 +71,21 @@ describe('toContract and fromContract: a ParseSpec in the form of the contract',
       { range: 'D3:D8', kind: 'total', formula: null },
     ]);
     expect(toContract(analyze([statement], '損益.xlsm')).reader).toEqual({ format: 'xlsx' });
+  });
+
+  it('keeps the decisions about regions that people left alone', () => {
+    const spec = analyze([statement], '損益.xlsm');
+    const json = toContract(spec);
+    const at = json.regions.findIndex((region) => region.kind === 'report');
+    const [report, other] = [json.regions[at], json.regions[0]];
+    if (!report || !other) throw new Error('no report was found');
+    expect(report.decisions?.map(({ about }) => about)).toEqual(['region', 'header_rows', 'kind', 'totals', 'long_form']);
+    expect(applyCorrections(spec, { ...json, regions: [{ ...report, selected: true, confidence: 1 }] }).regions).toEqual([
+      { ...spec.regions[at], selected: true },
+    ]);
+    const [corrected] = applyCorrections(spec, { ...json, regions: [{ ...report, name: '損益' }] }).regions;
+    expect(corrected).not.toHaveProperty('confidence');
+    expect(corrected).not.toHaveProperty('decisions');
   });
 
   it('reads what people leave out and how they write it', () => {

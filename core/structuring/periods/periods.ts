@@ -51,6 +51,11 @@ export function findPeriods(
   return isExplained(columns, periods, isValue) ? periods : [];
 }
 
+/** How many columns read as a period, whether or not the table becomes long by them. */
+export function countPeriods(columns: HeaderColumn[], japanese: boolean): number {
+  return columns.filter((column) => readPeriod(column, japanese, '') !== null).length;
+}
+
 /** The same measure twice in one period: rows would have to be multiplied to hold both. */
 function hasRepeats(main: PeriodColumn[]): boolean {
   const seen = new Set<string>();

@@ -37,6 +37,16 @@ export interface SpecTotal {
   formula: string | null;
 }
 
+/** A decision that could have gone otherwise. */
+export interface SpecDecision {
+  about: 'region' | 'header_rows' | 'kind' | 'totals' | 'long_form';
+  /** From 0 to 1: how often readings with such evidence are right. */
+  confidence: number;
+  reason: string;
+  /** The next best reading, where it is close. */
+  otherwise?: string;
+}
+
 export interface SpecRegion {
   id: string;
   sheet: string;
@@ -54,10 +64,13 @@ export interface SpecRegion {
   totals?: SpecTotal[];
   /** Whether the region is built when no region ids are given. `build` ignores it and builds everything. */
   selected: boolean;
+  /** Of the least sure decision; absent where nothing was decided, and where people did. */
+  confidence?: number;
+  decisions?: SpecDecision[];
 }
 
 /** What tells regions apart. */
-export type RegionSummary = Pick<SpecRegion, 'id' | 'sheet' | 'range' | 'kind' | 'name' | 'selected'>;
+export type RegionSummary = Pick<SpecRegion, 'id' | 'sheet' | 'range' | 'kind' | 'name' | 'selected' | 'confidence'>;
 
 export type FileFormat = 'xlsx' | 'csv' | 'tsv' | RecordFormat;
 

@@ -10,6 +10,7 @@ import {
   type RegionKind,
   type RegionSummary,
   type SpecColumn,
+  type SpecDecision,
   type SpecPeriod,
   type SpecRegion,
   type SpecTotal,
@@ -40,6 +41,8 @@ export interface RegionJson {
   periods?: { from: string; label: string; start?: string | null; measure?: string | null }[];
   totals?: { range: string; kind: TotalKind; formula?: string | null }[];
   selected: boolean;
+  confidence?: number | null;
+  decisions?: SpecDecision[];
 }
 
 const MAX_FORMULA_LENGTH = 1000;
@@ -57,14 +60,16 @@ export function toContract(spec: ParseSpec): SpecJson {
   };
 }
 
+type RegionInShort = Pick<RegionJson, 'id' | 'sheet' | 'range' | 'kind' | 'name' | 'selected' | 'confidence'>;
+
 /** A region in short, as the contract writes it. */
-export function summarizeRegion(region: RegionSummary): Pick<RegionJson, 'id' | 'sheet' | 'range' | 'kind' | 'name' | 'selected'> {
-  const { id, sheet, range, kind, name, selected } = region;
-  return { id, sheet, range, kind, name: isTableRegion(region) && name !== '' ? name : null, selected };
+export function summarizeRegion(region: RegionSummary): RegionInShort {
+  const { id, sheet, range, kind, name, selected, confidence } = region;
+  return { id, sheet, range, kind, name: isTableRegion(region) && name !== '' ? name : null, selected, confidence: confidence ?? null };
 }
 
 function regionToContract(region: SpecRegion, nameless: string): RegionJson {
-  const { header_rows, data_range, orientation, columns, periods, totals } = region;
+  const { header_rows, data_range, orientation, columns, periods, totals, decisions } = region;
   return {
     ...summarizeRegion(region),
     ...(isTableRegion(region) ? {} : { target: region.name === '' ? null : region.name }),
@@ -74,6 +79,7 @@ function regionToContract(region: SpecRegion, nameless: string): RegionJson {
     columns,
     ...(periods && { periods: periods.map((period) => periodToContract(period, nameless)) }),
     ...(totals && { totals: totals.map((total) => totalToContract(region, total)) }),
+    ...(decisions && { decisions }),
   };
 }
 
@@ -89,7 +95,10 @@ function totalToContract(region: SpecRegion, { at, kind, formula }: SpecTotal): 
   return { range: formatRange(range), kind, formula: text };
 }
 
-/** Expects JSON that matches the contract; `validateSpec` checks whether it fits the file. The language of names is not in it. */
+/**
+ * Expects JSON that matches the contract; `validateSpec` checks whether it fits the file. The language of names is not in it, and
+ * how sure the reading was is not taken from it.
+ */
 export function fromContract(json: SpecJson, naming?: NamingLanguage): ParseSpec {
   const { format, encoding, delimiter } = json.reader;
   return {
@@ -141,4 +150,24 @@ function totalsFromContract(region: RegionJson, json: NonNullable<RegionJson['to
   const isColumn = range.left === range.right && area.left !== area.right;
   if (isColumn) return [asTotal(nameColumn(range.left))];
   return Array.from({ length: range.bottom - range.top + 1 }, (_, k) => asTotal(range.top + k));
+}
+
+/** What people corrected in a spec. Regions that they left alone are as sure as they were; what they changed is their decision. */
+export function applyCorrections(before: ParseSpec, json: SpecJson): ParseSpec {
+  const corrected = fromContract(json, before.naming);
+  const known = new Map(before.regions.map((region) => [region.id, region]));
+  return {
+    ...corrected,
+    regions: corrected.regions.map((region) => {
+      const old = known.get(region.id);
+      return old && isSameReading(old, region) ? { ...old, selected: region.selected } : region;
+    }),
+  };
+}
+
+/** Compared as the contract writes them, which knows no more. */
+function isSameReading(a: SpecRegion, b: SpecRegion): boolean {
+  const write = ({ decisions: _, confidence: __, selected: ___, ...region }: SpecRegion) =>
+    JSON.stringify(regionToContract({ ...region, selected: true }, ''));
+  return write(a) === write(b);
 }
