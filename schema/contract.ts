@@ -1123,8 +1123,9 @@ export interface paths {
         };
         /**
          * Show raw cells
-         * @description Cells of the original file as shown in the sheet. At most 100,000 cells. Refused on a governed workbook with 403
-         *     `governed-workbook`.
+         * @description Cells of the original file as shown in the sheet. At most 100,000 cells. With `format` `svg` or `png` a picture of them, with the
+         *     regions of the parse spec: headers, computed rows, forms, titles and notes in colour, and what is doubtful in a red frame. A
+         *     picture of more than 10,000 cells or 4 million pixels is 413. Refused on a governed workbook with 403 `governed-workbook`.
          */
         get: operations["previewSource"];
         put?: never;
@@ -5355,6 +5356,16 @@ export interface components {
          * @enum {string}
          */
         Layer: "base" | "derived" | "view";
+        /** @description A sheet that was read as one of the same layout was corrected before. */
+        LearnedSheet: {
+            /** @description Sheet. */
+            sheet: string;
+            /**
+             * Format: date-time
+             * @description When the layout was corrected.
+             */
+            corrected_at: string;
+        };
         /** @description A column that was read, and what it matters for. */
         LineageColumn: {
             /** @description Column of the table that was read. */
@@ -5804,6 +5815,8 @@ export interface components {
             reader: components["schemas"]["ParseReader"];
             /** @description The regions. */
             regions: components["schemas"]["ParseRegion"][];
+            /** @description Sheets that were read as one of the same layout was corrected before. Ignored in a PUT. */
+            learned?: components["schemas"]["LearnedSheet"][];
         };
         /** @description A parse spec, in short. */
         ParseSpecSummary: {
@@ -5811,6 +5824,8 @@ export interface components {
             version: number;
             /** @description Its regions. */
             regions: components["schemas"]["RegionSummary"][];
+            /** @description Sheets that were read as one of the same layout was corrected before. */
+            learned?: components["schemas"]["LearnedSheet"][];
         };
         /** @description A row or column that is computed from others. */
         ParseTotal: {
@@ -6842,7 +6857,7 @@ export interface components {
             artifacts: components["schemas"]["ArtifactSummary"][];
             structuring: components["schemas"]["Structuring"];
             structuring_reason?: components["schemas"]["StructuringReason"];
-            /** @description With `raw_fallback`: what happened and what to do about it. */
+            /** @description With `raw_fallback`: what happened and what to do about it. With `structured`: that sheets were read as others of their layout were corrected. */
             notice?: string;
             /** @description With `defer`: the job that makes the structured tables. */
             job_id?: components["schemas"]["JobId"];
@@ -13267,6 +13282,8 @@ export interface operations {
                 sheet?: string;
                 /** @description A1 range; default the first 100 rows and 50 columns. */
                 range?: components["schemas"]["A1Range"];
+                /** @description Cells, or a picture of them. */
+                format?: "json" | "svg" | "png";
             };
             header?: never;
             path: {
@@ -13389,6 +13406,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SourcePreview"];
+                    /** @example <svg xmlns="http://www.w3.org/2000/svg" width="400" height="240"></svg> */
+                    "image/svg+xml": string;
+                    "image/png": string;
                 };
             };
             401: components["responses"]["Unauthenticated"];

@@ -1,6 +1,7 @@
 import { index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { Flows } from '../core/lineage/flows.ts';
 import { recordFormats } from '../core/records/records.ts';
+import type { Layout } from '../core/structuring/layouts.ts';
 import type { ParseSpec } from '../core/structuring/spec/spec.ts';
 import { at, count } from './columnTypes.ts';
 import { changeTimes, inWorkbook } from './commonColumns.ts';
@@ -135,6 +136,18 @@ export const structurings = pgTable(
     updatedAt: at('updated_at').notNull(),
   },
   (t) => [primaryKey({ columns: [t.accountId, t.contentHash] })],
+);
+
+/** Layouts of sheets that people corrected, by what they are known by; they go with the workbook in which that was. */
+export const layouts = pgTable(
+  'layouts',
+  {
+    ...inWorkbook(),
+    fingerprint: text('fingerprint').notNull(),
+    layout: jsonb('layout').$type<Layout>().notNull(),
+    correctedAt: at('corrected_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.fingerprint] }), index('layouts_workbook').on(t.workbookId)],
 );
 
 /** What a job has prepared but not committed: files in the blob store and the tables to make of them. */

@@ -1,14 +1,18 @@
 /**
- * npm run structure -- [--json|--tables] FILE…
+ * npm run structure -- [--json|--tables|--svg FOLDER] FILE…
  *
- * Without a flag a report for people: tables, conservation, findings. `--json` prints one line per sheet for the
+ * Without a flag a report for people: tables, conservation, findings. `--svg` writes a picture of each sheet into the folder
+ * beside it. `--json` prints one line per sheet for the
  * scorer, `--tables` one line per file with the tables that come out.
  */
 
-import { extname } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { drawCells } from '../activities/ingest/fileProgram/drawPreview.ts';
+import { readPreview } from '../activities/ingest/fileProgram/readPreview.ts';
 import { computeFormulas } from '../core/formula/computeFormulas.ts';
-import type { Grid } from '../core/grid/grid.ts';
+import type { Grid, Range } from '../core/grid/grid.ts';
 import { analyze, type BuildResult, build, describeSheets, type ParseSpec } from '../core/structuring/index.ts';
 import { readCsv } from '../store/csv/index.ts';
 import { readWorkbook } from '../store/xlsx/index.ts';
@@ -20,11 +24,11 @@ const SAMPLE_ROWS = 3;
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { json: { type: 'boolean' }, tables: { type: 'boolean' } },
+    options: { json: { type: 'boolean' }, tables: { type: 'boolean' }, svg: { type: 'string' } },
     allowPositionals: true,
   });
   if (positionals.length === 0 || (values.json && values.tables)) {
-    process.stderr.write('usage: npm run structure -- [--json|--tables] FILE…\n');
+    process.stderr.write('usage: npm run structure -- [--json|--tables|--svg FOLDER] FILE…\n');
     return 2;
   }
   const mode: Mode = values.json ? 'json' : values.tables ? 'tables' : 'people';
@@ -32,7 +36,7 @@ async function main(): Promise<number> {
   for (const file of positionals) {
     try {
       const grids = await readGrids(file);
-      const wrong = await structureFile(file, grids, mode);
+      const wrong = await structureFile(file, grids, mode, values.svg ?? null);
       if (wrong) failed += 1;
     } catch (error) {
       // One bad file must not keep the others from being read.
@@ -50,7 +54,7 @@ async function readGrids(file: string): Promise<Grid[]> {
 }
 
 /** True when cells were lost or used twice. */
-async function structureFile(file: string, grids: Grid[], mode: Mode): Promise<boolean> {
+async function structureFile(file: string, grids: Grid[], mode: Mode, folder: string | null): Promise<boolean> {
   const spec = analyze(grids, file);
   if (mode === 'json') {
     const names = grids.map((grid) => grid.sheet);
@@ -64,7 +68,22 @@ async function structureFile(file: string, grids: Grid[], mode: Mode): Promise<b
   const result = build(grids, spec, file);
   if (mode === 'tables') await print(JSON.stringify(describeTables(result)));
   else await print(describeForPeople(file, spec, result));
+  if (folder !== null) await drawSheets(file, grids, spec, folder);
   return result.conservation.some((sheet) => sheet.lost.length + sheet.twice.length > 0);
+}
+
+/** Nobody looks at more of a sheet at once. */
+const DRAWN: Range = { top: 1, left: 1, bottom: 200, right: 50 };
+
+/** The first rows of each sheet with what was found there. */
+async function drawSheets(file: string, grids: Grid[], spec: ParseSpec, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const format = extname(file).toLowerCase() === '.xlsx' || extname(file).toLowerCase() === '.xlsm' ? 'xlsx' : 'csv';
+  for (const [k, { sheet }] of grids.entries()) {
+    const preview = await readPreview({ path: file, format, filename: basename(file) }, format === 'xlsx' ? sheet : null, DRAWN);
+    const path = join(folder, `${basename(file, extname(file))}_${k + 1}.svg`);
+    await writeFile(path, drawCells({ ...preview, sheet }, DRAWN, spec.regions));
+  }
 }
 
 /** Sheets that stay raw are not among the tables: what they hold was not understood. */

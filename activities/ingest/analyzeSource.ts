@@ -1,6 +1,7 @@
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import { sourceAnalyzed } from '../../core/journal/sourceNotes.ts';
 import { updateJob } from '../../store/pg/jobs.ts';
+import { listLayouts } from '../../store/pg/layouts.ts';
 import { findSourceById, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
@@ -19,8 +20,9 @@ export async function analyzeSource(services: Services, jobId: string, activity:
   await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read', total: source.size });
   try {
     const choice = await findNaming(services.db.orm, source.workbookId);
+    const layouts = await listLayouts(services.db.orm, source.accountId);
     const found = await workOnFile(services, job.userId, source, activity, (file) =>
-      file.ask('analyze', { input: file.input, sourceName: source.name, choice }),
+      file.ask('analyze', { input: file.input, sourceName: source.name, choice, layouts }),
     );
     await requireAsker(services, job, 'editor');
     await commitForJob(services, job, async (tx, current) => {

@@ -43,7 +43,12 @@ export async function appendRegions(
 ): Promise<void> {
   await workOnFile(services, job.userId, source, activity, async (file) => {
     const spec = source.spec as ParseSpec;
-    const built = await file.ask('buildRegions', { input: file.input, spec, regions: job.input.regions });
+    const { tables: built } = await file.ask('buildRegions', {
+      input: file.input,
+      sourceName: source.name,
+      spec,
+      regions: job.input.regions,
+    });
     // Totals beside a table are not rows of it.
     const chosen = built.map((table, index) => ({ ...table, index })).filter(({ role }) => role === 'data' || role === 'level');
     const rows = await readRows(file, chosen);

@@ -1,9 +1,10 @@
 import { DomainError } from '../../core/errors.ts';
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
-import type { ParseSpec } from '../../core/structuring/index.ts';
+import type { Layout, ParseSpec } from '../../core/structuring/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
+import { rememberLayout } from '../../store/pg/layouts.ts';
 import {
   findDraft,
   findSourceById,
@@ -63,7 +64,9 @@ async function makeTables(
     (await findDraft<WrittenTable[]>(services.db.orm, job.id, 'tables')) ??
     (await workOnFile(services, job.userId, source, activity, async (file) => {
       const spec = source.spec as ParseSpec;
-      const tables = await file.ask('buildRegions', { input: file.input, spec, regions: job.input.regions });
+      const request = { input: file.input, sourceName: source.name, spec, regions: job.input.regions };
+      const { tables, layouts } = await file.ask('buildRegions', request);
+      await saveDraft(services.db.orm, job.id, 'layouts', layouts);
       const places = tables.map((table) => {
         const tableId = makeId('tbl');
         const prefix = tablePrefix({ ...source, id: tableId });
@@ -75,6 +78,7 @@ async function makeTables(
       return written;
     }));
   await saveDraft(services.db.orm, job.id, 'tables', draft);
+  const layouts = (await findDraft<Layout[]>(services.db.orm, job.id, 'layouts')) ?? [];
   await requireAsker(services, job, 'editor');
   await withRoomForTables(services, source.accountId, draft, () =>
     retryOnTakenName(() =>
@@ -92,6 +96,7 @@ async function makeTables(
             position: 10_000 + index,
           });
         await tagNew(tx, now, draft, earlier);
+        for (const layout of layouts) await rememberLayout(tx, now, layout);
         const tableIds = draft.map(({ tableId }) => tableId);
         await endMaterialize(tx, current, now, { sourceId: source.id, tableIds, editVersion: null, opId: null, stale: [] });
       }),

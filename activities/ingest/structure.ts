@@ -2,6 +2,7 @@ import { isFinal } from '../../core/jobs/endings.ts';
 import type { ParseSpec } from '../../core/structuring/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { IngestJob } from '../../store/pg/jobs.ts';
+import { listLayouts } from '../../store/pg/layouts.ts';
 import {
   findDraft,
   findSourceById,
@@ -57,6 +58,7 @@ async function structureFile(services: Services, job: IngestJob, activity: Activ
   const file = fileOfIngest(source, job.input);
   const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
   const choice = await findNaming(services.db.orm, source.workbookId);
+  const layouts = await listLayouts(services.db.orm, source.accountId);
   // The process that wrote the raw tables still has the file in memory, if it is of this worker.
   return workOnFile(services, job.userId, file, { ...activity, resume: job.id }, async (open) => {
     const { spec, understood, tables } = await open.ask('structure', {
@@ -66,6 +68,7 @@ async function structureFile(services: Services, job: IngestJob, activity: Activ
       naming: source.spec ? (source.spec.naming ?? 'ja') : null,
       choice,
       known: known?.state === 'ready' && known.spec !== null ? { spec: known.spec, filename: known.filename } : null,
+      layouts,
     });
     const places = await placeTables(services, job, source, tables);
     const progress = reportProgress(services, job.id, 'structure');

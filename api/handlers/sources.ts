@@ -2,7 +2,7 @@ import { requireWorkbook } from '../../activities/access.ts';
 import { refuseGoverned } from '../../activities/governance/refuseGoverned.ts';
 import { describeSource } from '../../activities/sources/describeSources.ts';
 import { pageSources } from '../../activities/sources/pageSources.ts';
-import { previewSource } from '../../activities/sources/previewSource.ts';
+import { drawSource, previewSource } from '../../activities/sources/previewSource.ts';
 import { receiveFile } from '../../activities/sources/receiveFile.ts';
 import { requireSource } from '../../activities/sources/requireSource.ts';
 import { reviseSource } from '../../activities/sources/reviseSource.ts';
@@ -54,6 +54,11 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
       const { workbook, source } = await requireSource(services, principal, params, 'viewer');
       await refuseGoverned(services, workbook.id);
       await takeRoom(previewBytes);
+      const { format = 'json', ...wanted } = query;
+      if (format !== 'json') {
+        const type = format === 'svg' ? 'image/svg+xml' : 'image/png';
+        return { status: 200, raw: { type, data: await drawSource(services, principal.userId, source, { ...wanted, as: format }) } };
+      }
       return { status: 200, raw: { type: 'application/json', data: await previewSource(services, principal.userId, source, query) } };
     },
 

@@ -1,6 +1,6 @@
 import type { DescribedSource } from '../../activities/sources/describeSources.ts';
-import { explainFallBack } from '../../core/jobs/explainFallBack.ts';
-import { summarizeRegion, toContract } from '../../core/structuring/spec/specJson.ts';
+import { explainFallBack, explainLearned } from '../../core/jobs/explainFallBack.ts';
+import { learnedToContract, summarizeRegion, toContract } from '../../core/structuring/spec/specJson.ts';
 import type { components } from '../../schema/contract.ts';
 import type { SourceRecord, SourceSummary } from '../../store/pg/sources.ts';
 
@@ -24,6 +24,7 @@ export function presentSource({ source, tables }: DescribedSource<SourceSummary>
     parse_spec: source.spec && {
       version: source.specVersion,
       regions: source.spec.regions.map(summarizeRegion),
+      ...(source.spec.learned ? { learned: learnedToContract(source.spec.learned) } : {}),
     },
     ...(source.error === null ? {} : { error: source.error }),
   };
@@ -42,6 +43,7 @@ export function presentUpload(
     ...(source.structuringReason === null
       ? {}
       : { structuring_reason: source.structuringReason, notice: explainFallBack(source.structuringReason) }),
+    ...(source.structuring === 'structured' && source.spec?.learned ? { notice: explainLearned(source.spec.learned.length) } : {}),
     credits_charged: creditsCharged,
   };
 }

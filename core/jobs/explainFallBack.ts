@@ -18,3 +18,9 @@ export function explainFallBack(reason: string): string {
     'analyze the source, put its parse spec, materialize it.'
   );
 }
+
+/** What to tell those whose file was read as somebody corrected one before; quotes nothing of the file either. */
+export function explainLearned(sheets: number): string {
+  const which = sheets === 1 ? 'A sheet was' : `${sheets} sheets were`;
+  return `${which} read as one of the same layout was corrected before; learned in the parse spec says which.`;
+}

@@ -192,7 +192,8 @@ function describeText(view: SheetView, text: FoundText, above: boolean, target: 
   return makeRegion(view, isNote ? 'note' : 'title', text.range, target);
 }
 
-function describeTable(view: SheetView, table: FoundTable, name: string, { naming, tables, rowOf }: SheetContext): SpecRegion {
+/** A table at a known place: its columns, periods and totals. */
+export function describeTable(view: SheetView, table: FoundTable, name: string, { naming, tables, rowOf }: SheetContext): SpecRegion {
   const columns = readHeaderColumns(view, table.range, table.headerRows, table.firstDataRow);
   const rows = readTableRows(view, table.range, table.firstDataRow);
   const report = readReport(view, rows, listTotalColumns(columns));

@@ -5,6 +5,7 @@ export { joinCells, listCells, type SourceCell } from './building/provenance.ts'
 export { describeSheets } from './describe.ts';
 export { describeRecords } from './describeRecords.ts';
 export { describeMisfit, validateChoice, validateSpec } from './findings/validate.ts';
+export { describeLayouts, fingerprintOf, type KnownLayout, type Layout, recallLayouts } from './layouts.ts';
 export { chooseLanguage, listTexts, type NamingChoice, type NamingLanguage, namingOf } from './names/naming.ts';
 export { summarizeSheets } from './sheet/extents.ts';
 export * from './spec/spec.ts';

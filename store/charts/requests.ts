@@ -2,6 +2,8 @@
 export type ChartRequest =
   | ({ op: 'check' } & ChartInput)
   | ({ op: 'draw'; as: PictureFormat } & ChartInput)
+  /** A PNG of a picture that was drawn elsewhere, by its path. */
+  | { op: 'rasterize'; svgPath: string }
   /** It keeps nothing between two charts. */
   | { op: 'forget' };
 

@@ -41,6 +41,7 @@ const workbookParts: Part[] = [
   ['tables', 'workbook_id = $1'],
   ['sources', 'workbook_id = $1'],
   ['uploads', 'workbook_id = $1'],
+  ['layouts', 'workbook_id = $1'],
   ['job_drafts', 'job_id IN (SELECT id FROM jobs WHERE workbook_id = $1)'],
   ['jobs', 'workbook_id = $1'],
 ];

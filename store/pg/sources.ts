@@ -1,5 +1,5 @@
 import { and, asc, count, desc, eq, getTableColumns, inArray, isNull, lt, ne, sql } from 'drizzle-orm';
-import type { RegionSummary } from '../../core/structuring/spec/spec.ts';
+import type { ParseSpec, RegionSummary } from '../../core/structuring/spec/spec.ts';
 import type { TableRecord } from '../../core/table/table.ts';
 import { jobDrafts, landings, sources, structurings, tableInputs, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -8,7 +8,9 @@ import { tableRecord } from './tables.ts';
 
 export type SourceRecord = typeof sources.$inferSelect;
 /** Without the parse spec's columns, which can be many, and the extents. */
-export type SourceSummary = Omit<SourceRecord, 'spec' | 'extents'> & { spec: { regions: RegionSummary[] } | null };
+export type SourceSummary = Omit<SourceRecord, 'spec' | 'extents'> & {
+  spec: { regions: RegionSummary[]; learned?: ParseSpec['learned'] | null } | null;
+};
 export type LandingRecord = typeof landings.$inferSelect;
 
 /** Serializes registrations in a workbook, so that names stay unique and a file uploaded twice is noticed. */
@@ -17,7 +19,9 @@ export async function lockSources(tx: Tx, workbookId: string): Promise<void> {
 }
 
 const { spec, extents, ...shown } = getTableColumns(sources);
-const specInShort = sql<SourceSummary['spec']>`CASE WHEN ${spec} IS NOT NULL THEN jsonb_build_object('regions', (
+const specInShort = sql<
+  SourceSummary['spec']
+>`CASE WHEN ${spec} IS NOT NULL THEN jsonb_build_object('learned', ${spec} -> 'learned', 'regions', (
   SELECT coalesce(jsonb_agg(jsonb_build_object('id', region -> 'id', 'sheet', region -> 'sheet', 'range', region -> 'range',
     'kind', region -> 'kind', 'name', region -> 'name', 'selected', region -> 'selected',
     'confidence', region -> 'confidence') ORDER BY n), '[]')

@@ -11,10 +11,13 @@ const world = await useWorld();
 const statement = await makeIncomeStatement();
 beforeAll(() => world.upload('損益.xlsx', statement));
 
-const preview = (name: string, query: { sheet?: string; range?: string } = {}, workbookId = world.workbookId) =>
-  world.owner.client.GET('/api/v1/workbooks/{workbook_id}/sources/{source_name}/preview', {
-    params: { path: { workbook_id: workbookId, source_name: name }, query },
-  });
+const preview = async (name: string, query: { sheet?: string; range?: string } = {}, workbookId = world.workbookId) => {
+  const params = { path: { workbook_id: workbookId, source_name: name }, query };
+  const answer = await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/sources/{source_name}/preview', { params });
+  return { ...answer, data: answer.data as Schemas['SourcePreview'] | undefined };
+};
+const draw = (name: string, query: string, workbookId = world.workbookId) =>
+  world.api.fetch(`/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(name)}/preview?${query}`, { token: world.owner.session });
 const download = (name: string, workbookId = world.workbookId) =>
   world.api.fetch(`/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(name)}/download`, { token: world.owner.session });
 
@@ -84,6 +87,23 @@ describe('previewSource: a preview', () => {
       ['1,998', null],
       ['1,999', null],
     ]);
+  });
+
+  it('is drawn with what was found in it, as SVG and as PNG', async () => {
+    const svg = await draw('損益.xlsx', 'format=svg');
+    expect(svg.headers.get('content-type')).toContain('image/svg+xml');
+    const picture = await svg.text();
+    for (const text of ['損益計算書', '売上総利益', '2023年度', 'doubtful']) expect(picture).toContain(text);
+    expect(picture.match(/fill="#cfe2ff"/g)?.length).toBeGreaterThan(1);
+    const png = await draw('損益.xlsx', 'format=png&range=A1:C9');
+    expect(png.headers.get('content-type')).toContain('image/png');
+    expect(
+      Buffer.from(await png.arrayBuffer())
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG');
+    expect((await draw('損益.xlsx', 'format=png&range=A1:CV200')).status).toBe(413);
+    expect((await draw('損益.xlsx', 'format=gif')).status).toBe(422);
   });
 
   it('of more than 16 MiB is refused, and shown in part', async () => {

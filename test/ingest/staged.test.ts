@@ -81,7 +81,9 @@ describe('analyzeSource, putParseSpec and materializeSource: a staged source', (
     expect(ok(await getSpec())).toEqual(proposed);
     expect(await getSource()).toMatchObject({ status: 'analyzed', parse_spec: { version: 1 }, artifacts: [] });
     const renamed = rename(proposed, '棚卸');
-    expect(ok(await putSpec(renamed))).toEqual({ ...renamed, version: 2 });
+    // What somebody changed is their decision; the title is as it was.
+    const [title, { decisions: _, ...table }] = renamed.regions as [Schemas['ParseRegion'], Schemas['ParseRegion']];
+    expect(ok(await putSpec(renamed))).toEqual({ ...renamed, version: 2, regions: [title, { ...table, confidence: null }] });
     const again = ok(await analyze()) as Schemas['ParseSpec'];
     expect(again).toEqual({ ...proposed, version: 3 });
     expect(ok(await getSpec())).toEqual(again);
@@ -137,15 +139,37 @@ describe('analyzeSource, putParseSpec and materializeSource: a staged source', (
     expect(again.artifacts.map(({ name }) => name)).toEqual(['在庫一覧_2']);
   });
 
-  it('makes what a correction says', async () => {
-    const { analyze, putSpec, materialize, workbookId } = await stage(withTitle);
+  it('makes what a correction says, and the next file of its layout in the account is read so', async () => {
+    const stock = (title: string, count: number, names = ['棚番', '品名', '数量']): Record<string, Cell[][]> => ({
+      一覧: [[title], [], names, ...bare(count).slice(1)],
+    });
+    const { analyze, putSpec, materialize, workbookId } = await stage(stock('4月の在庫', 3));
     const spec = ok(await analyze()) as Schemas['ParseSpec'];
     const body = rename(spec, '棚卸');
     for (const region of body.regions)
       for (const column of region.columns) if (column.name === '数量') Object.assign(column, { name: '個数', type: 'VARCHAR' });
     ok(await putSpec(body));
     ok(await materialize());
-    expect((await world.readCells('棚卸', workbookId))[1]).toEqual({ 品番: 'P0002', 品名: '品 2', 個数: '3' });
+    expect((await world.readCells('棚卸', workbookId))[1]).toEqual({ 棚番: 'P0002', 品名: '品 2', 個数: '3' });
+
+    const next = await world.newWorkbook();
+    const { source, notice } = await world.upload('5月分.xlsx', await makeXlsx(stock('5月の在庫', 5)), { workbookId: next });
+    expect(source).toMatchObject({ structuring: 'structured', parse_spec: { learned: [{ sheet: '一覧' }] } });
+    expect(notice).toContain('was corrected before');
+    expect(await world.readCells('棚卸', next)).toHaveLength(5);
+    expect((await world.readCells('棚卸', next))[4]).toEqual({ 棚番: 'P0005', 品名: '品 5', 個数: '12' });
+    const staged = await stage(stock('6月の在庫', 2));
+    const proposed = ok(await staged.analyze()) as Schemas['ParseSpec'];
+    expect(proposed).toMatchObject({ learned: [{ sheet: '一覧' }], regions: [{ kind: 'title' }, { name: '棚卸', range: 'A3:C5' }] });
+
+    const other = await world.newWorkbook();
+    const differs = await world.upload('別.xlsx', await makeXlsx(stock('7月の在庫', 3, ['棚番', '名称', '数量'])), { workbookId: other });
+    expect(differs.source.parse_spec).not.toHaveProperty('learned');
+    const stranger = await world.api.signUp('他人');
+    const theirs = ok(await stranger.client.POST('/api/v1/workbooks', { body: { title: '他人' } })).id;
+    const sent = await world.upload('5月分.xlsx', await makeXlsx(stock('5月の在庫', 5)), { workbookId: theirs, token: stranger.session });
+    expect(sent.source.parse_spec).not.toHaveProperty('learned');
+    expect(sent.artifacts.map(({ name }) => name)).not.toContain('棚卸');
   });
 
   it('refuses a type that a value cannot have, and names the cell', async () => {

@@ -1,108 +1,116 @@
 import { describe, expect, it } from 'vitest';
+import type { Grid } from '../../core/grid/grid.ts';
+import {
+  analyze,
+  applyCorrections,
+  build,
+  describeLayouts,
+  fingerprintOf,
+  type Layout,
+  type ParseSpec,
+  recallLayouts,
+  type SpecJson,
+  toContract,
+} from '../../core/structuring/index.ts';
 import { drawGrid } from './picture.ts';
-import { structure } from './structure.ts';
 
-/** Forms, calendars and models as people lay them out. */
+const correctedAt = '2026-01-02T03:04:05.000Z';
 
-describe('a timesheet', () => {
-  const picture = `
-    *2024年 | *4月   | *勤務表 | 作成日 | @2024-04-01
+/** Two lines of names, of which the second is not: a person says so, and what the columns are called. */
+const report = (month: number, rows: string) => `
+  ${month}月度 売上報告
+  担当：山田
 
-    *所属   | 開発部
-    *氏名   | 山田太郎
-
-    *#日 | *#稼働 | *#出勤 | *#退勤
-    1（月） | 出社 | 10 | 19
-    2（火） | 出社 | 9  | 18
-    3（水） | 在宅 | 9  | 17
-
-           |        | *稼働日数 | 3
-           |        | *稼働時間 | 24
-  `;
-  const out = structure([drawGrid(picture, { sheet: '四月' })]);
-
-  it('has its days in a table', () => {
-    const name = out.names.find((each) => out.columns(each).some((column) => column.startsWith('稼働 '))) ?? '';
-    expect(out.rows(name).map((row) => row.日)).toEqual(['1（月）', '2（火）', '3（水）']);
-  });
-
-  it('and what stands around them as fields', () => {
-    expect(out.rows('四月_項目_補足情報').map(({ 項目, 値, 型 }) => [項目, 値, 型])).toEqual([
-      ['所属', '開発部', 'VARCHAR'],
-      ['氏名', '山田太郎', 'VARCHAR'],
-      ['稼働日数', '3', 'BIGINT'],
-      ['稼働時間', '24', 'BIGINT'],
-    ]);
-  });
+  店 | 区分 | 数量 | 備考
+  ${rows}
+  ※${month}月末締め
+`;
+const april = drawGrid(report(4, '東京 | A | 10 | 済\n大阪 | B | 20 | 済\n調整 | C | 30 | 済'), { sheet: '報告' });
+const may = drawGrid(report(5, '東京 | A | 11 | 済\n大阪 | B | 21 | 済\n京都 | B | 5 | 済\n神戸 | A | 7 | 済\n調整 | C | 44 | 済'), {
+  sheet: '報告',
 });
 
-describe('a form with blank lines to fill in', () => {
-  it('keeps the names over its figures, however far away', () => {
-    const blank = '\n'.repeat(12);
-    const out = structure([drawGrid(`日付|内容|金額|税\n${blank}\n申請|交通費|1200|120\n精算|宿泊費|8000|800`)]);
-    expect(out.columns('file')).toEqual(['日付 VARCHAR', '内容 VARCHAR', '金額 BIGINT', '税 BIGINT']);
+function correct(spec: ParseSpec, change: (table: SpecJson['regions'][number]) => object): ParseSpec {
+  const json = toContract(spec);
+  return applyCorrections(spec, {
+    ...json,
+    regions: json.regions.map((region) => (region.kind === 'data' ? { ...region, ...change(region) } : region)),
   });
-});
+}
 
-describe('a gantt chart', () => {
-  it('keeps a row for each task, and its days as columns', () => {
-    const days = Array.from({ length: 30 }, (_, k) => `@2023-06-${String(k + 1).padStart(2, '0')}`).join('|');
-    const out = structure([drawGrid(`工程|担当|${days}\n設計|甲|1|1\n実装|乙|||1|1\n試験|丙|||||1`)]);
-    expect(out.rows('file').map(({ 工程, 担当 }) => [工程, 担当])).toEqual([
-      ['設計', '甲'],
-      ['実装', '乙'],
-      ['試験', '丙'],
-    ]);
-  });
-});
+function learn(grid: Grid, change: (table: SpecJson['regions'][number]) => object, fileName = '4月.xlsx'): Layout[] {
+  return describeLayouts([grid], correct(analyze([grid], fileName), change), fileName);
+}
 
-describe('periods', () => {
-  it.each([['Q117|Q217|Q317'], ['1Q23|2Q23|3Q23'], ['FY24A|FY25E|FY26E'], ['Month 1|Month 2|Month 3'], ['4/1～4/7|4/8～4/14|4/15～4/21']])(
-    '%s become rows',
-    (header) => {
-      const { rows } = structure([drawGrid(`科目|${header}\n売上|10|20|30\n費用|5|6|7`)]);
-      expect(rows('file').map(({ 期間 }) => 期間)).toEqual([...header.split('|'), ...header.split('|')]);
-    },
+const recall = (grid: Grid, layouts: Layout[], fileName = '5月.xlsx') =>
+  recallLayouts(
+    [grid],
+    analyze([grid], fileName),
+    layouts.map((layout) => ({ layout, correctedAt })),
+    fileName,
   );
 
-  it('stay columns where other figures would be repeated with each', () => {
-    const { names, rows } = structure([drawGrid('品目|単価|在庫|重さ|2022年|2023年\nりんご|100|5|0.3|10|20\nみかん|50|7|0.1|30|40')]);
-    expect(rows(names[0] ?? '')).toHaveLength(2);
-  });
-
-  it('are not amounts that look like years', () => {
-    const { columns } = structure([drawGrid('部屋|家賃|更新料\nA|2000|2050\nB|2050|2100\nC|1950|2000')]);
-    expect(columns('file')).toEqual(['部屋 VARCHAR', '家賃 BIGINT', '更新料 BIGINT']);
-  });
+const renamed = (table: SpecJson['regions'][number]) => ({
+  name: '店別売上',
+  columns: table.columns.map((column) => (column.from === 'C' ? { ...column, name: '個数', type: 'DOUBLE' } : column)),
+  totals: [{ range: 'A7:D7', kind: 'computed' as const }],
 });
 
-describe('tables side by side', () => {
-  it('are two where each has a title of its own', () => {
-    const out = structure([drawGrid('地域|||部門\n区分|件数||区分|平均\n東|3||総務|2\n西|4||開発|5\n計|7||計|7')]);
-    expect(out.names.filter((name) => name === '地域' || name === '部門')).toEqual(['地域', '部門']);
-  });
-});
-
-describe('results of a model', () => {
-  it('are computed rows where every figure is a formula', () => {
-    const out = structure([
-      drawGrid(
-        'Item|Year 1|Year 2\nRevenue|1000|1100\nCosts|600|650\nEBITDA|=C2-C3~450|=D2-D3~0\nDepreciation|50|50\nTaxes|=B4*0.2~90|=C4*0.2~0',
-      ),
+describe('describeLayouts and recallLayouts: a sheet of a layout that somebody corrected', () => {
+  it('is read the corrected way, with more rows, another month and another file name, and says so', () => {
+    const spec = recall(may, learn(april, renamed));
+    expect(spec.learned).toEqual([{ sheet: '報告', correctedAt }]);
+    const table = spec.regions.find(({ kind }) => kind === 'data');
+    expect(table).toMatchObject({ name: '店別売上', range: 'A4:D9', header_rows: [4], totals: [{ at: 9, kind: 'computed' }] });
+    expect(table?.columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      '店 VARCHAR',
+      '区分 VARCHAR',
+      '個数 DOUBLE',
+      '備考 VARCHAR',
     ]);
-    const computed = out.names
-      .filter((name) => name.endsWith('_計算項目'))
-      .flatMap((name) => out.rows(name).map((row) => Object.values(row)[0]));
-    expect(new Set(computed)).toEqual(new Set(['EBITDA']));
+    const result = build([may], spec, '5月.xlsx');
+    expect(result.rawSheets).toEqual([]);
+    expect(result.tables.map(({ name, rows }) => [name, rows.length])).toEqual([
+      ['店別売上', 4],
+      ['店別売上_計算項目', 1],
+      ['報告_補足情報', 3],
+    ]);
   });
-});
 
-describe('doubt', () => {
-  it('keeps a sheet raw where a line of names stands among the figures', () => {
-    const figures = (n: number) => `項目${n}|${n * 11}|${n * 13}|${n * 17}|${n * 19}|${n * 23}`;
-    const rows = Array.from({ length: 9 }, (_, n) => figures(n + 1));
-    rows.splice(5, 0, '表2|東|西|南|北|中');
-    const { result } = structure([drawGrid(`区分|a|b|c|d|e\n${rows.join('\n')}`)]);
-    expect(result.rawSheets).toEqual([{ sheet: 'Sheet1', reason: expect.stringContaining('may be a header') }]);
+  it('has the same fingerprint next month', () => {
+    const [first] = learn(april, renamed);
+    const [next] = learn(may, (table) => ({ ...renamed(table), totals: [] }));
+    expect(first && next && fingerprintOf(first) === fingerprintOf(next)).toBe(true);
+  });
+
+  it('is left as proposed where the header or what stands below it differs', () => {
+    const layouts = learn(april, renamed);
+    for (const picture of ['店 | 区分 | 数量 | 摘要', '店 | 区分 | 数量 | 備考 | 単価', '店 | 区分 || 数量 | 備考']) {
+      const other = drawGrid(`6月度\n担当：山田\n\n${picture}\n東京 | A | 10 | 済 | 3\n大阪 | B | 20 | 済 | 3`);
+      expect(recall(other, layouts)).not.toHaveProperty('learned');
+    }
+    const words = drawGrid(report(6, '1 | 2 | x | 4\n5 | 6 | y | 8'));
+    expect(recall(words, layouts)).not.toHaveProperty('learned');
+  });
+
+  it('keeps names that come from the file, the sheet or the title', () => {
+    const bare = (n: number) => drawGrid(`店 | 数量\n東京 | ${n}\n大阪 | 3`);
+    const retyped = (table: SpecJson['regions'][number]) => ({ columns: table.columns.map((column) => ({ ...column, type: 'VARCHAR' })) });
+    const named = (spec: ParseSpec) => spec.regions.find(({ kind }) => kind === 'data')?.name;
+    expect(named(recall(bare(5), learn(bare(4), retyped)))).toBe('5月');
+    const titled = (n: number) => drawGrid(`${n}月の実績\n\n店 | 数量\n東京 | ${n}\n大阪 | 3`);
+    expect(named(recall(titled(5), learn(titled(4), retyped)))).toBe('5月の実績');
+  });
+
+  it('keeps every cell, also of a column that was left out and below the table', () => {
+    const layouts = learn(april, (table) => ({ columns: table.columns.filter(({ from }) => from !== 'B') }));
+    const result = build([may], recall(may, layouts), '5月.xlsx');
+    expect(result.conservation).toMatchObject([{ lost: [], twice: [] }]);
+    expect(result.tables[0]?.columns.map(({ name }) => name)).toEqual(['店', '数量', '備考']);
+  });
+
+  it('is not remembered without a correction, nor without a header', () => {
+    expect(correct(analyze([april], '4月.xlsx'), () => ({}))).not.toHaveProperty('corrected');
+    expect(learn(april, () => ({ header_rows: [] }))).toEqual([]);
   });
 });

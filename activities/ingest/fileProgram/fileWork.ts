@@ -3,13 +3,18 @@ import type { Grid } from '../../../core/grid/grid.ts';
 import { nameRecordColumns } from '../../../core/structuring/headers/columnNames.ts';
 import {
   analyze,
+  type BuildResult,
   build,
   chooseLanguage,
+  describeLayouts,
   describeRecords,
+  type KnownLayout,
   listCells,
   listTexts,
   namingOf,
   type OutputTable,
+  type ParseSpec,
+  recallLayouts,
   summarizeSheets,
 } from '../../../core/structuring/index.ts';
 import { baseOfFile } from '../../../core/structuring/names/names.ts';
@@ -22,6 +27,7 @@ import { writeProvenance, writeTables } from '../writeTables.ts';
 import { buildRegions } from './buildRegions.ts';
 import { ReturnedComparison } from './compareReturned.ts';
 import { diffSheets } from './diffSheets.ts';
+import { drawPreview } from './drawPreview.ts';
 import { listUnderstood } from './listUnderstood.ts';
 import { openSheets, readCells } from './readCells.ts';
 import { memoryLimits, openRecords, readGrids } from './readInput.ts';
@@ -35,6 +41,21 @@ export type Handlers = { [Op in Step]: (request: Steps[Op]['request']) => Promis
 export interface FileTools extends DraftStorage {
   /** Reports progress. */
   step(done: number, total: number | null): void;
+}
+
+/** What somebody corrected is followed as long as every sheet is still understood that way. */
+function followLayouts(
+  grids: Grid[],
+  proposed: ParseSpec,
+  layouts: KnownLayout[],
+  sourceName: string,
+): { spec: ParseSpec; result: BuildResult } {
+  const { learned: _, ...plain } = proposed;
+  const spec = recallLayouts(grids, plain, layouts, sourceName);
+  const result = build(grids, spec, sourceName);
+  const raw = new Set(result.rawSheets.map(({ sheet }) => sheet));
+  if (!spec.learned?.some(({ sheet }) => raw.has(sheet))) return { spec, result };
+  return { spec: plain, result: build(grids, plain, sourceName) };
 }
 
 /** The work on one file after the other, each in several steps. */
@@ -90,28 +111,33 @@ export function handleFiles(tools: FileTools): Handlers {
       }
     },
 
-    async analyze({ input, sourceName, choice }) {
+    async analyze({ input, sourceName, choice, layouts }) {
       const { grids: stored, reader, typed } = await readGrids(input);
       const grids = computeFormulas(stored);
       const naming = chooseLanguage(choice, [sourceName], ...listTexts(grids));
-      const spec = typed ? describeRecords(grids, typed, sourceName, naming) : analyze(grids, sourceName, naming);
-      return { spec: { ...spec, reader }, extents: summarizeSheets(grids) };
+      const spec = typed
+        ? { ...describeRecords(grids, typed, sourceName, naming), reader }
+        : recallLayouts(grids, { ...analyze(grids, sourceName, naming), reader }, layouts, sourceName);
+      return { spec, extents: summarizeSheets(grids) };
     },
 
-    async structure({ input, sourceName, naming: kept, choice, known }) {
+    async structure({ input, sourceName, naming: kept, choice, known, layouts }) {
       const { grids: stored, reader } = read ? { grids: read, reader: { format: input.format } } : await readGrids(input);
       const grids = computeFormulas(stored);
       read = null;
       const naming = kept ?? chooseLanguage(choice, [sourceName], ...listTexts(grids));
       const isKnown = known && (known.spec.naming ?? 'ja') === naming && baseOfFile(known.filename) === baseOfFile(sourceName);
-      const spec = isKnown ? known.spec : { ...analyze(grids, sourceName, naming), reader };
-      const result = build(grids, spec, sourceName);
+      const proposed = isKnown ? known.spec : { ...analyze(grids, sourceName, naming), reader };
+      const { spec, result } = followLayouts(grids, proposed, layouts, sourceName);
       const understood = listUnderstood(result);
       const tables = result.tables.filter(({ sheet }) => understood.has(sheet));
       return { spec, understood: [...understood], tables: keep({ grids, tables }) };
     },
 
-    buildRegions: async ({ input, spec, regions }) => keep(await buildRegions(input, spec, regions)),
+    async buildRegions({ input, sourceName, spec, regions }) {
+      const built = await buildRegions(input, spec, regions);
+      return { tables: keep(built), layouts: spec.corrected ? describeLayouts(built.grids, spec, sourceName) : [] };
+    },
 
     writeTables: ({ places }) => writeTables(tools, grids, tables, places, { step }),
 
@@ -132,6 +158,8 @@ export function handleFiles(tools: FileTools): Handlers {
     },
 
     preview: async ({ input, sheet, range }) => Buffer.from(JSON.stringify(await readPreview(input, sheet, range))),
+
+    drawSheet: async ({ input, sheet, range, regions }) => Buffer.from(drawPreview(await readPreview(input, sheet, range), range, regions)),
 
     async listSheets({ input }) {
       const file = await openSheets(input);

@@ -1,7 +1,15 @@
 import type { Range } from '../../../core/grid/grid.ts';
 import type { SourceFormat } from '../../../core/jobs/sourceJobs.ts';
 import type { RecordColumn } from '../../../core/records/records.ts';
-import type { NamingChoice, NamingLanguage, OutputTable, ParseSpec } from '../../../core/structuring/index.ts';
+import type {
+  KnownLayout,
+  Layout,
+  NamingChoice,
+  NamingLanguage,
+  OutputTable,
+  ParseSpec,
+  SpecRegion,
+} from '../../../core/structuring/index.ts';
 import type { Layer } from '../../../core/table/table.ts';
 import type { SheetExtent } from '../../../schema/index.ts';
 import type { CsvEncoding, Delimiter } from '../../../store/csv/index.ts';
@@ -22,7 +30,7 @@ export interface Steps {
     reply: { columns: { id: number; name: string; type: string }[]; rows: number; layers: Layer[] };
   };
   analyze: {
-    request: { input: FileInput; sourceName: string; choice: NamingChoice };
+    request: { input: FileInput; sourceName: string; choice: NamingChoice; layouts: KnownLayout[] };
     reply: { spec: ParseSpec; extents: SheetExtent[] };
   };
   structure: {
@@ -34,10 +42,16 @@ export interface Steps {
       choice: NamingChoice;
       /** How the same content was structured before. */
       known: { spec: ParseSpec; filename: string } | null;
+      /** What people of the account corrected, latest first. */
+      layouts: KnownLayout[];
     };
     reply: { spec: ParseSpec; understood: string[]; tables: MadeTable[] };
   };
-  buildRegions: { request: { input: FileInput; spec: ParseSpec; regions: string[] | null }; reply: MadeTable[] };
+  buildRegions: {
+    request: { input: FileInput; sourceName: string; spec: ParseSpec; regions: string[] | null };
+    /** The layouts are of sheets that somebody corrected. */
+    reply: { tables: MadeTable[]; layouts: Layout[] };
+  };
   writeTables: { request: { places: TableTarget[] }; reply: WrittenTable[] };
   /** Rows of these tables, one after the other, as lines of JSON in a file. */
   writeRows: { request: { tables: number[] }; reply: string };
@@ -47,6 +61,8 @@ export interface Steps {
   listCells: { request: { table: number; row: number; column: number }; reply: string[] };
   /** Cells of a sheet, the first one unless it is named, as they are shown; as JSON. */
   preview: { request: { input: FileInput; sheet: string | null; range: Range }; reply: Buffer };
+  /** The same as a picture with these regions; as SVG. */
+  drawSheet: { request: { input: FileInput; sheet: string | null; range: Range; regions: SpecRegion[] }; reply: Buffer };
   /** The names of its sheets, hidden ones too. */
   listSheets: { request: { input: FileInput }; reply: string[] };
   /** Cells of a sheet with content, as they are shown, behind another one; `CellPage` as JSON. */

@@ -78,6 +78,9 @@ function makeDecision(about: SpecDecision['about'], confidence: number, reason: 
   return { about, confidence: rounded, reason, ...(otherwise !== null && rounded < CLOSE_CONFIDENCE ? { otherwise } : {}) };
 }
 
+/** Log odds below which nothing is said of what speaks against a reading. */
+const WORTH_TELLING = 0.2;
+
 /** Features with what they say in words: where they are better than usual, and where they are worse. */
 type Feature = [value: number, forIt: string, against: string];
 
@@ -91,9 +94,9 @@ function weigh(features: Record<string, Feature>, weights: Record<string, [numbe
     odds += weight * value;
     const moved = weight * (value - usual);
     if (forIt !== '' && moved > best.moved) best = { moved, words: forIt };
-    if (against !== '' && moved < worst.moved) worst = { moved, words: against };
+    if (against !== '' && moved < Math.min(worst.moved, -WORTH_TELLING)) worst = { moved, words: against };
   }
-  const reason = [best.words, worst.words && `but ${worst.words}`].filter((words) => words !== '').join(', ');
+  const reason = [best.words, worst.words].filter((words) => words !== '').join(', but ');
   return { confidence: 1 / (1 + Math.exp(-odds)), reason: reason === '' ? 'it looks as tables usually do' : reason };
 }
 
@@ -177,7 +180,7 @@ function decideTotals({ report: { rows, totalRows, computedRows }, rowOf }: Tabl
     const named = total || isTotalLabel(label);
     return named ? (certain ? TOTAL_SHARES.both : TOTAL_SHARES.word) : certain ? TOTAL_SHARES.figures : TOTAL_SHARES.neither;
   });
-  const reason = `${sure.length} of ${countWords(totals.length, 'computed row')} agree with a formula or a sum, the others go by their names`;
+  const reason = `${sure.length} of ${totals.length} computed rows agree with a formula or a sum, the others go by their names`;
   const open = totals.filter(({ certain }) => !certain).slice(0, 5);
   const otherwise =
     open.length === 0 ? null : `${open.length === 1 ? 'row' : 'rows'} ${open.map(({ row }) => rowOf(row)).join(', ')}: details`;
@@ -189,7 +192,7 @@ function decideLongForm({ periods, periodColumns, marked, valueColumns }: TableR
   if (periods.length > 0) {
     const used = new Set(periods.map(({ from }) => parseColumn(from)));
     const left = valueColumns.filter((column) => !used.has(column)).length;
-    const confidence = (periods.length + 1) / (periods.length + 2 + left * 2);
+    const confidence = (periods.length + 2) / (periods.length + 2.5 + left * 2);
     const reason = `${periods.length} columns are periods in order, ${countWords(left, 'column')} of figures belong to none`;
     return [makeDecision('long_form', confidence, reason, 'the periods stay columns')];
   }

@@ -80,6 +80,10 @@ export interface ParseSpec {
   /** The language of the names that were made up. */
   naming?: NamingLanguage;
   regions: SpecRegion[];
+  /** Somebody changed what was proposed. */
+  corrected?: boolean;
+  /** Sheets that are read as one of the same layout was corrected, and when that was. */
+  learned?: { sheet: string; correctedAt: string }[];
 }
 
 export const SPEC_VERSION = 1;

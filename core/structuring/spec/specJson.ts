@@ -21,6 +21,7 @@ export interface SpecJson {
   version: number;
   reader: { format: FileFormat; encoding?: EncodingJson | null; delimiter?: string | null };
   regions: RegionJson[];
+  learned?: { sheet: string; corrected_at: string }[];
 }
 
 type EncodingJson = 'utf-8' | 'utf-16le' | 'utf-16be' | 'shift_jis' | 'euc-jp';
@@ -57,7 +58,12 @@ export function toContract(spec: ParseSpec): SpecJson {
       ...(delimiter === undefined ? {} : { delimiter }),
     },
     regions: spec.regions.map((region) => regionToContract(region, namingOf(spec).value)),
+    ...(spec.learned && { learned: learnedToContract(spec.learned) }),
   };
+}
+
+export function learnedToContract(learned: NonNullable<ParseSpec['learned']>): NonNullable<SpecJson['learned']> {
+  return learned.map(({ sheet, correctedAt }) => ({ sheet, corrected_at: correctedAt }));
 }
 
 type RegionInShort = Pick<RegionJson, 'id' | 'sheet' | 'range' | 'kind' | 'name' | 'selected' | 'confidence'>;
@@ -156,12 +162,16 @@ function totalsFromContract(region: RegionJson, json: NonNullable<RegionJson['to
 export function applyCorrections(before: ParseSpec, json: SpecJson): ParseSpec {
   const corrected = fromContract(json, before.naming);
   const known = new Map(before.regions.map((region) => [region.id, region]));
+  const regions = corrected.regions.map((region) => {
+    const old = known.get(region.id);
+    return old && isSameReading(old, region) ? { ...old, selected: region.selected } : region;
+  });
+  const isChanged = regions.length !== before.regions.length || regions.some((region, k) => region === corrected.regions[k]);
   return {
     ...corrected,
-    regions: corrected.regions.map((region) => {
-      const old = known.get(region.id);
-      return old && isSameReading(old, region) ? { ...old, selected: region.selected } : region;
-    }),
+    regions,
+    ...(isChanged || before.corrected ? { corrected: true } : {}),
+    ...(before.learned && { learned: before.learned }),
   };
 }
 
