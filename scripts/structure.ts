@@ -11,7 +11,7 @@ import { basename, extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawCells } from '../activities/ingest/fileProgram/drawPreview.ts';
 import { readPreview } from '../activities/ingest/fileProgram/readPreview.ts';
-import { computeFormulas } from '../core/formula/computeFormulas.ts';
+import { checkFormulas, computeFormulas } from '../core/formula/computeFormulas.ts';
 import type { Grid, Range } from '../core/grid/grid.ts';
 import { analyze, type BuildResult, build, describeSheets, type ParseSpec } from '../core/structuring/index.ts';
 import { readCsv } from '../store/csv/index.ts';
@@ -50,7 +50,7 @@ async function main(): Promise<number> {
 async function readGrids(file: string): Promise<Grid[]> {
   const extension = extname(file).toLowerCase();
   if (extension === '.csv' || extension === '.tsv' || extension === '.txt') return [(await readCsv(file)).grid];
-  return computeFormulas((await readWorkbook(file)).sheets);
+  return checkFormulas(computeFormulas((await readWorkbook(file)).sheets));
 }
 
 /** True when cells were lost or used twice. */

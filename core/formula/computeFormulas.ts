@@ -30,6 +30,19 @@ export function computeFormulas(grids: Grid[]): Grid[] {
   return new Computation(grids).run();
 }
 
+/** Formulas that are computed again to see whether their stored results hold, and cells that are read for it. */
+const MAX_CHECKED = 20_000;
+const MAX_CHECK_READS = 2_000_000;
+
+/**
+ * The grids with the stored numbers that their formulas do not give, by formula: somebody wrote over what they are computed from, or a
+ * program did not compute them again. Each is computed from what is stored, so that one stale number is told once.
+ */
+export function checkFormulas(grids: Grid[]): Grid[] {
+  if (!grids.some(({ formulas }) => formulas.length > 0)) return grids;
+  return new Computation(grids).check();
+}
+
 function hasOpenFormulas(grid: Grid): boolean {
   for (let i = 0; i < grid.size; i += 1) if (isOpen(grid, i)) return true;
   return false;
@@ -64,6 +77,28 @@ class Computation {
       const open: number[] = [];
       for (let i = 0; i < grid.size; i += 1) if (isOpen(grid, i)) open.push(i);
       return open.length === 0 ? grid : this.fill(grid, sheet, open);
+    });
+  }
+
+  check(): Grid[] {
+    let left = MAX_CHECKED;
+    this.reads = MAX_READS - MAX_CHECK_READS;
+    return this.grids.map((grid, sheet) => {
+      const stale = new Map<string, NonNullable<Grid['stale']>[number]>();
+      for (let i = 0; i < grid.size && left > 0 && this.reads < MAX_READS; i += 1) {
+        if (grid.formulaIds[i]! < 0 || grid.kinds[i] !== CellKind.number) continue;
+        const formula = grid.formulas[grid.formulaIds[i]!]!;
+        if (UNCHECKED.test(formula)) continue;
+        left -= 1;
+        const computed = this.compute(sheet, i);
+        const stated = grid.numbers[i]!;
+        if (typeof computed !== 'number' || isSameNumber(stated, computed)) continue;
+        const cause = formula.replace(/\$?[A-Z]{1,3}\$?\d+/gi, '#').replace(/\d+/g, '#');
+        const known = stale.get(cause) ?? { formula, stated, computed, cells: [] };
+        known.cells.push(nameCell(grid.rows[i]!, grid.columns[i]!));
+        stale.set(cause, known);
+      }
+      return stale.size === 0 ? grid : { ...grid, stale: [...stale.values()] };
     });
   }
 
@@ -156,7 +191,10 @@ class Computation {
   /** One cell is its value; a range stands as rows, without what lies beyond the cells in use. */
   private readArea(sheet: number, range: Range, home: Home): FormulaValue {
     const grid = this.grids[sheet]!;
-    if (range.top === range.bottom && range.left === range.right) return this.readCell(sheet, range.top, range.left);
+    if (range.top === range.bottom && range.left === range.right) {
+      if (sheet === home.sheet && range.top === home.row && range.left === home.column) throw new Uncomputable('a cycle of formulas');
+      return this.readCell(sheet, range.top, range.left);
+    }
     const last = grid.size === 0 ? 0 : grid.rows[grid.size - 1]!;
     const bottom = Math.min(range.bottom, last);
     const right = Math.min(range.right, range.left + MAX_WIDTH);
@@ -287,6 +325,14 @@ class Computation {
       return !onlyNA || error.code === '#N/A';
     }
   }
+}
+
+/** What depends on more than the cells: rows that a filter hides, the display, iterations, other files. */
+const UNCHECKED = /\b(?:SUBTOTAL|AGGREGATE|CELL|INFO|GETPIVOTDATA)\(|\[/i;
+
+/** Excel keeps 15 digits, and what cancels out leaves less. */
+function isSameNumber(a: number, b: number): boolean {
+  return Math.abs(a - b) <= Math.max(Math.abs(a), Math.abs(b)) * 1e-6 + 1e-6;
 }
 
 interface Home {

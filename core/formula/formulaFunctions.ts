@@ -131,13 +131,25 @@ function listTruths(args: FormulaValue[]): boolean[] {
 /** Functions that must not be handed over: they look at the clock, or work on what is no value. */
 const NOT_FROM_LIBRARY = new Set(['default', 'DATEVALUE', 'TIMEVALUE', 'DATEDIF', 'NETWORKDAYS', 'WORKDAY', 'CHOOSECOLS']);
 
+/** Old names of functions, which the library takes for others: their present names, and what they take for granted. */
+const OLD_NAMES: Record<string, [name: string, ...more: boolean[]]> = {
+  FDIST: ['F.DIST.RT'],
+  FINV: ['F.INV.RT'],
+  TINV: ['T.INV.2T'],
+  CHIDIST: ['CHISQ.DIST.RT'],
+  CHIINV: ['CHISQ.INV.RT'],
+  NORMSDIST: ['NORM.S.DIST', true],
+  LOGNORMDIST: ['LOGNORM.DIST', true],
+};
+
 export function callFunction(name: string, args: FormulaValue[]): FormulaValue {
   if (VOLATILE.has(name)) throw new Uncomputable(`${name}, whose result changes`);
   const own = Object.hasOwn(OWN, name) ? OWN[name] : undefined;
   if (own) return own(args);
-  const [first = '', second] = name.split('.');
-  const found = NOT_FROM_LIBRARY.has(name) ? undefined : (library as unknown as Record<string, unknown>)[first];
-  const called = second === undefined ? found : (found as Record<string, unknown> | undefined)?.[second];
+  const old = Object.hasOwn(OLD_NAMES, name) ? OLD_NAMES[name] : undefined;
+  if (old) return callFunction(old[0], [...args, ...(old.slice(1) as boolean[])]);
+  let called: unknown = NOT_FROM_LIBRARY.has(name) ? undefined : library;
+  for (const part of name.split('.')) called = (called as Record<string, unknown> | undefined)?.[part];
   if (typeof called !== 'function') throw new Uncomputable(`the function ${name}`);
   for (const arg of args) if (arg instanceof FormulaError) throw arg;
   return fromLibrary((called as (...values: unknown[]) => unknown)(...args.map(toLibrary)), name);

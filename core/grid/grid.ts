@@ -83,6 +83,8 @@ export interface Grid {
   arrays?: { range: Range; formula: string; kind: 'array' | 'dataTable' }[];
   /** Formulas without a stored result that could not be computed, by reason; see computeFormulas. */
   uncomputed?: { why: string; cells: string[] }[];
+  /** Stored numbers that their formula does not give, by formula, with both numbers of the first cell; see checkFormulas. */
+  stale?: { formula: string; stated: number; computed: number; cells: string[] }[];
   /** Outline levels (1 to 7) people gave to rows with "group"; rows that are not in it have none. */
   rowOutlines?: Map<number, number>;
 }

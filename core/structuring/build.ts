@@ -6,18 +6,19 @@ import { buildTableRegion } from './building/buildTable.ts';
 import type { TypeRules } from './building/emitPlan.ts';
 import { Ledger } from './building/ledger.ts';
 import { buildFields, buildNotes } from './building/notes.ts';
-import type { BuildResult, Conservation, Finding, OutputTable } from './building/output.ts';
+import type { BuildResult, Conservation, OutputTable } from './building/output.ts';
 import { buildRawTable, nameRawTables } from './building/raw.ts';
 import { findColumnLosses } from './findings/columnFindings.ts';
 import { findDoubt } from './findings/doubt.ts';
 import { findWrongTotals } from './findings/reaggregate.ts';
-import { listUncomputed } from './findings/uncomputed.ts';
+import { listStale, listUncomputed } from './findings/uncomputed.ts';
 import { baseOfFile, NameRegistry, nameArchivedRaw } from './names/names.ts';
 import { type Naming, namingOf } from './names/naming.ts';
 import { dropBlankTexts } from './sheet/blanks.ts';
 import { readLines } from './sheet/lines.ts';
 import { SheetView } from './sheet/sheet.ts';
 import { openSumBudget, type SumBudget } from './sheet/sumBudget.ts';
+import type { Finding } from './spec/finding.ts';
 import { isTableRegion, type ParseSpec, type SpecRegion } from './spec/spec.ts';
 
 /** Builds all regions of the ParseSpec, selected or not. A sheet that is not understood stays a raw table. */
@@ -30,7 +31,7 @@ export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildRe
   grids.forEach((grid, k) => {
     const sheet = buildSheet(grid, regionsOf(spec, grid), () => true, { binding: false, misfits: result.misfits }, naming, sums);
     result.conservation.push(sheet.conservation);
-    result.findings.push(...listUncomputed(grid));
+    result.findings.push(...listUncomputed(grid), ...listStale(grid));
     if (grid.size === 0) return;
     const { reason } = sheet;
     if (reason !== null) {

@@ -8,5 +8,6 @@ export { describeMisfit, validateChoice, validateSpec } from './findings/validat
 export { describeLayouts, fingerprintOf, type KnownLayout, type Layout, recallLayouts } from './layouts.ts';
 export { chooseLanguage, listTexts, type NamingChoice, type NamingLanguage, namingOf } from './names/naming.ts';
 export { summarizeSheets } from './sheet/extents.ts';
+export type { Finding, FindingKind } from './spec/finding.ts';
 export * from './spec/spec.ts';
 export { applyCorrections, fromContract, type RegionJson, type SpecJson, toContract } from './spec/specJson.ts';

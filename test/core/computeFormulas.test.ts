@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { computeFormulas } from '../../core/formula/computeFormulas.ts';
+import { checkFormulas, computeFormulas } from '../../core/formula/computeFormulas.ts';
 import { parseFormula } from '../../core/formula/parseFormula.ts';
 import { CellKind, type Grid } from '../../core/grid/grid.ts';
 import { analyze, build } from '../../core/structuring/index.ts';
@@ -29,6 +29,13 @@ describe('computeFormulas', () => {
     ['(A1+A2)/A3', 1.25],
     ['A1&"-"&B2', '2-みかん'],
     ['50%', 0.5],
+    ['ROUND(FDIST(15.2068649,6,4),4)', 0.01],
+    ['ROUND(FINV(0.01,6,4),2)', 15.21],
+    ['ROUND(TINV(0.05,14),4)', 2.1448],
+    ['ROUND(CHIDIST(18.307,10),3)', 0.05],
+    ['ROUND(CHIINV(0.05,10),3)', 18.307],
+    ['ROUND(NORMSDIST(1.33),4)', 0.9082],
+    ['ROUND(LOGNORMDIST(4,3.5,1.2),5)', 0.03908],
     ['A1<>A2', true],
     ['SUM(A1:A3,10)', 19],
     ['SUM(A:A)', 9],
@@ -89,4 +96,26 @@ describe('computeFormulas', () => {
 
 describe('parseFormula', () => {
   it.each(['SUM(', '1+', 'Table1[Col]', '(A1,B1)', '{1,2'])('gives null for %s', (formula) => expect(parseFormula(formula)).toBeNull());
+});
+
+describe('checkFormulas', () => {
+  const check = (picture: string) => checkFormulas([drawGrid(picture)])[0]?.stale;
+
+  it('tells stored numbers that their formulas do not give, once for each formula', () => {
+    expect(check('1|=A1*2~2\n2|=A2*2~4\n3|=A3*2~60\n4|=A4*2~80\n|=SUM(B1:B4)~146')).toEqual([
+      { formula: 'A3*2', stated: 60, computed: 6, cells: ['B3', 'B4'] },
+    ]);
+  });
+
+  it.each([
+    ['what agrees but for its last digits', '1|=A1/3~0.333333333'],
+    ['what changes by itself', '1|=TODAY()~45000'],
+    ['what depends on a filter', '1|=SUBTOTAL(9,A1:A1)~5'],
+    ['what is not understood', '1|=NOSUCH(A1)~5'],
+    ['what lies in another file', '1|=[1]Sheet1!A1~5'],
+    ['a cycle', '1|=B1+1~5'],
+    ['texts', '1|=A1&"x"~1y'],
+  ])('says nothing of %s', (_, picture) => {
+    expect(check(picture)).toBeUndefined();
+  });
 });

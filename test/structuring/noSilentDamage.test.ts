@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { checkFormulas } from '../../core/formula/computeFormulas.ts';
 import { isComputedLabel } from '../../core/structuring/names/words.ts';
 import { drawGrid } from './picture.ts';
 import { structure } from './structure.ts';
@@ -139,5 +140,26 @@ describe('a row of figures without a label', () => {
       drawGrid('No|名|予算|支払\n1|甲|12252023|1225203\n5|乙|12262873|1226292\n7|丙|25621579|2562162\n||136475|13657'),
     ]);
     expect(names).toEqual(['file']);
+  });
+});
+
+describe('findings: one line for each cause', () => {
+  const sheet = (total: string) =>
+    structure([drawGrid(`名|A|B|C|D\n甲|100|200|300|400\n乙|10|20|30|40\n丙|5|6|7|8\n合計|${total}`)]).result.findings;
+
+  it('of a total that differs in many cells', () => {
+    expect(sheet('116|227|338|449')).toMatchObject([
+      { kind: 'total_mismatch', cell: 'B5', stated: 116, computed: 115, count: 4, cells: ['B5', 'C5', 'D5', 'E5'] },
+    ]);
+    expect(sheet('116|227|337|448')).toMatchObject([
+      { cell: 'B5', stated: 116, computed: 115 },
+      { cell: 'C5', stated: 227, computed: 226 },
+    ]);
+  });
+
+  it('of stored results that their formula does not give', () => {
+    const { findings } = structure(checkFormulas([drawGrid('名|数|倍\n甲|1|=B2*2~2\n乙|2|=B3*2~5\n丙|3|=B4*2~7')])).result;
+    expect(findings).toMatchObject([{ kind: 'stale_result', cell: 'C3', stated: 5, computed: 4, count: 2, cells: ['C3', 'C4'] }]);
+    expect(findings[0]?.message).toBe('2 stored results are not what the formula gives: B3*2 is 4, the sheet says 5');
   });
 });

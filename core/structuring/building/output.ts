@@ -1,6 +1,7 @@
 /** The result of building: tables ready to be stored, and the account of where every cell went. */
 
 import type { StoredValue } from '../../types/infer.ts';
+import type { Finding } from '../spec/finding.ts';
 
 export interface OutputColumn {
   name: string;
@@ -31,27 +32,6 @@ interface Provenance {
   cells: number[];
   /** For each cell the position of the column it filled; a header cell counts for the period it gave. */
   columns: number[];
-}
-
-/**
- * `missing_mark`: marks such as `-` and `n/a`, and error values, are NULL in a column of numbers or dates. `forced_text`: a column
- * of numbers is text because of a few cells. `no_value`: formulas that have no stored result and cannot be computed.
- */
-export type FindingKind = 'total_mismatch' | 'not_understood' | 'conservation' | 'missing_mark' | 'forced_text' | 'no_value';
-
-/** One for each cause and table. */
-export interface Finding {
-  kind: FindingKind;
-  sheet: string;
-  table: string;
-  /** The first cell it is about; empty for a whole sheet. */
-  cell: string;
-  /** How many cells it is about, and the first of them; absent for one. */
-  count?: number;
-  cells?: string[];
-  stated: number | null;
-  computed: number | null;
-  message: string;
 }
 
 /** A cell that the type wanted for its column cannot hold. */

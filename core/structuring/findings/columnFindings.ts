@@ -1,8 +1,9 @@
 /** What the columns of a table had to leave out or give up: marks that became NULL, and the cells that made numbers text. */
 
 import { nameCell } from '../../a1/address.ts';
-import type { Finding, OutputTable } from '../building/output.ts';
+import type { OutputTable } from '../building/output.ts';
 import { CellClass, type SheetView } from '../sheet/sheet.ts';
+import type { Finding } from '../spec/finding.ts';
 import { COLUMN_CLASS_SHARE, LISTED_CELLS } from '../thresholds.ts';
 
 export function findColumnLosses(view: SheetView, table: OutputTable): Finding[] {

@@ -1,10 +1,11 @@
 /** Decides when a sheet was not understood, so that it stays a raw table. */
 
 import { parseRange } from '../../a1/address.ts';
-import type { Conservation, Finding } from '../building/output.ts';
+import type { Conservation } from '../building/output.ts';
 import { isMadeUpName } from '../names/naming.ts';
 import { readLines } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
+import type { Finding } from '../spec/finding.ts';
 import { isTableRegion, type SpecRegion } from '../spec/spec.ts';
 import { MAX_FORCED_COLUMNS, MAX_UNNAMED_SHARE, MIN_NAMED_COLUMNS } from '../thresholds.ts';
 

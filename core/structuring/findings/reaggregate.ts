@@ -3,20 +3,32 @@
 import { nameCell, parseColumn } from '../../a1/address.ts';
 import { formatGeneral } from '../../grid/format/decimal.ts';
 import type { BuiltRegion } from '../building/buildTable.ts';
-import type { Finding } from '../building/output.ts';
 import { isRateName, isTotalLabel } from '../names/words.ts';
 import type { ReportRow } from '../reports/report.ts';
 import { isSameSum, sumTerms } from '../reports/sums.ts';
 import type { SheetView } from '../sheet/sheet.ts';
+import type { Finding } from '../spec/finding.ts';
 import type { SpecRegion } from '../spec/spec.ts';
+import { LISTED_CELLS } from '../thresholds.ts';
 
 /** A stated total this far off is some other figure (an average, a price), not a wrong sum. */
 const MAX_FACTOR = 2;
 
+/** Cells of one total that are told one by one, each with both numbers. */
+const MAX_SINGLE = 3;
+
 export function findWrongTotals(view: SheetView, region: SpecRegion, built: BuiltRegion): Finding[] {
   const additive = built.rows.valueColumns.map((column) => isAdditive(view, region, built, column));
-  const findings = built.report.rows.flatMap((row) => checkRow(view, region, built, row, additive));
+  const findings = built.report.rows.flatMap((row) => joinMany(checkRow(view, region, built, row, additive)));
   return [...findings, ...checkPeriodTotals(view, region, built, additive)];
+}
+
+/** A total that differs in many cells has one cause. */
+function joinMany(wrong: Finding[]): Finding[] {
+  if (wrong.length <= MAX_SINGLE) return wrong;
+  const [first] = wrong as [Finding];
+  const message = `${first.message}, and ${wrong.length - 1} more of its cells differ`;
+  return [{ ...first, count: wrong.length, cells: wrong.slice(0, LISTED_CELLS).map(({ cell }) => cell), message }];
 }
 
 /** Percentages, rates and prices do not add up, and are not meant to. */
@@ -73,7 +85,7 @@ function checkPeriodTotals(view: SheetView, region: SpecRegion, built: BuiltRegi
       else if (isNear(stated, sum))
         wrong.push(makeFinding(view, region, nameCell(built.rows.rows[k]!, built.rows.valueColumns[at]!), stated, sum, total.label));
     });
-    if (right > wrong.length) findings.push(...wrong);
+    if (right > wrong.length) findings.push(...joinMany(wrong));
   }
   return findings;
 }
