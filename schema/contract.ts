@@ -5747,6 +5747,30 @@ export interface components {
             /** @description The next best reading, where it is close. */
             otherwise?: string;
         };
+        /** @description Something that people should know of a file that was structured. */
+        ParseFinding: {
+            /**
+             * @description `total_mismatch`: a total is not what its parts add up to. `stale_result`: stored results are not what their formula gives. `no_value`: formulas without a result that cannot be computed. `missing_mark`: marks such as `-` became NULL. `forced_text`: a few cells made a column of numbers text. `not_understood`: the sheet stays raw. `conservation`: cells would be lost or used twice.
+             * @enum {string}
+             */
+            kind: "total_mismatch" | "not_understood" | "conservation" | "missing_mark" | "forced_text" | "no_value" | "stale_result";
+            /** @description Sheet. */
+            sheet: string;
+            /** @description Table as structuring named it; empty for the sheet. */
+            table: string;
+            /** @description The first cell; empty for the sheet. */
+            cell: string;
+            /** @description How many cells it is about; absent for one. */
+            count?: number;
+            /** @description The first of these cells. */
+            cells?: string[];
+            /** @description What the sheet says. */
+            stated: number | null;
+            /** @description What it should be. */
+            computed: number | null;
+            /** @description The finding in words. */
+            message: string;
+        };
         /** @description A column that stands for a period. */
         ParsePeriod: {
             /** @description Column letters in the sheet. */
@@ -5817,6 +5841,8 @@ export interface components {
             regions: components["schemas"]["ParseRegion"][];
             /** @description Sheets that were read as one of the same layout was corrected before. Ignored in a PUT. */
             learned?: components["schemas"]["LearnedSheet"][];
+            /** @description What was found while the tables were made, one for each cause and table; absent where the file was only analysed or the spec corrected. Ignored in a PUT. */
+            findings?: components["schemas"]["ParseFinding"][];
         };
         /** @description A parse spec, in short. */
         ParseSpecSummary: {

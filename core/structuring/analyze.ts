@@ -62,7 +62,7 @@ export function analyze(grids: Grid[], fileName: string, language: NamingLanguag
 }
 
 /** Says of the whole sheet what was found in its short form. Types come from all rows. */
-function expandRegion(region: SpecRegion, { originalRow }: Condensed, whole: Grid): void {
+export function expandRegion(region: SpecRegion, { originalRow }: Condensed, whole: Grid): void {
   const expand = (text: string): string => {
     const range = parseRange(text)!;
     return formatRange({ ...range, top: originalRow(range.top), bottom: originalRow(range.bottom) });

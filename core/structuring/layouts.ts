@@ -2,15 +2,17 @@
 
 import { formatRange, nameColumn, parseColumn, parseRange } from '../a1/address.ts';
 import type { Grid, Range } from '../grid/grid.ts';
-import { describeTable } from './analyze.ts';
+import { describeTable, expandRegion } from './analyze.ts';
 import { coverRest, findBottom, overlaps } from './coverSheet.ts';
 import { baseOfFile } from './names/names.ts';
 import { namingOf } from './names/naming.ts';
 import type { FoundTable } from './regions/regions.ts';
 import { dropBlankTexts } from './sheet/blanks.ts';
+import { type Condensed, condense } from './sheet/condense.ts';
 import { readLines } from './sheet/lines.ts';
 import { CellClass, SheetView } from './sheet/sheet.ts';
 import { isTableRegion, type ParseSpec, type SpecColumn, type SpecPeriod, type SpecRegion, type TotalKind } from './spec/spec.ts';
+import { HEADER_GAP_ROWS, MAX_HEADER_ROWS } from './thresholds.ts';
 
 /** One sheet as somebody corrected it. Rows count from the first header row of the first table. */
 export interface Layout {
@@ -103,7 +105,7 @@ function describeLayout(
     columns: region.columns.map((column) => describeColumn(column, byColumn.get(column.from))),
     periods: sameJson(region.periods ?? [], found.periods ?? []) ? null : (region.periods ?? []),
     totals: sameJson(listTotals(region), listTotals(found)) ? null : describeTotals(view, region, range),
-    gap: Math.max(0, ...rows.map((row, k) => (k === 0 ? 0 : row - rows[k - 1]! - 1))),
+    gap: rows.reduce((widest, row, k) => (k === 0 ? widest : Math.max(widest, row - rows[k - 1]! - 1)), 0),
     ends: all.flatMap((other) => {
       const place = parseRange(other.range)!;
       const cell = other === region || place.top <= range.bottom || place.top > range.bottom + 1 ? -1 : view.at(place.top, place.left);
@@ -187,10 +189,16 @@ export function recallLayouts(grids: Grid[], spec: ParseSpec, known: KnownLayout
   const regions = grids.flatMap((grid) => {
     const proposed = spec.regions.filter(({ sheet }) => sheet === grid.sheet);
     if (grid.size === 0) return proposed;
-    const view = new SheetView(dropBlankTexts(grid).grid);
-    for (const { layout, correctedAt } of known) {
-      const found = recallSheet(view, layout, proposed, spec, fileName);
+    const head = new SheetView(takeHead(grid));
+    const likely = known.filter(({ layout }) => findPlaces(head, layout.tables.slice(0, 1)) !== null);
+    if (likely.length === 0) return proposed;
+    const whole = dropBlankTexts(grid).grid;
+    const short = condense(whole);
+    const view = new SheetView(short?.grid ?? whole);
+    for (const { layout, correctedAt } of likely) {
+      const found = recallSheet(view, layout, short ? [] : proposed, spec, fileName);
       if (!found) continue;
+      if (short) for (const region of found) expandCorrected(region, short, whole);
       learned.push({ sheet: grid.sheet, correctedAt });
       return found;
     }
@@ -200,8 +208,37 @@ export function recallLayouts(grids: Grid[], spec: ParseSpec, known: KnownLayout
   return { ...spec, regions: regions.map((region, k) => ({ ...region, id: `r${k + 1}` })), learned };
 }
 
+/** What was corrected in the short form of a long list holds for all of it, its types too. */
+function expandCorrected(region: SpecRegion, short: Condensed, whole: Grid): void {
+  const before = region.columns.map((column) => ({ ...column }));
+  expandRegion(region, short, whole);
+  for (const [k, column] of region.columns.entries()) if (isGiven.has(column)) region.columns[k] = before[k]!;
+}
+
+/** Columns whose type somebody gave. */
+const isGiven = new WeakSet<SpecColumn>();
+
 /** Rows below the top among which the header of the first table is looked for. */
 const SEARCHED_ROWS = 100;
+
+/** The rows among which the first header is, so that most layouts are ruled out without looking at a whole sheet. */
+function takeHead(grid: Grid): Grid {
+  // The rows of a header may reach below the first of them.
+  const last = grid.rows[0]! + SEARCHED_ROWS + MAX_HEADER_ROWS * (HEADER_GAP_ROWS + 1);
+  let size = 0;
+  while (size < grid.size && grid.rows[size]! <= last) size += 1;
+  return dropBlankTexts({
+    ...grid,
+    size,
+    rows: grid.rows.subarray(0, size),
+    columns: grid.columns.subarray(0, size),
+    kinds: grid.kinds.subarray(0, size),
+    numbers: grid.numbers.subarray(0, size),
+    texts: grid.texts.subarray(0, size),
+    formulaIds: grid.formulaIds.subarray(0, size),
+    styleIds: grid.styleIds.subarray(0, size),
+  }).grid;
+}
 
 function recallSheet(view: SheetView, layout: Layout, proposed: SpecRegion[], spec: ParseSpec, fileName: string): SpecRegion[] | null {
   const places = findPlaces(view, layout.tables);
@@ -282,7 +319,9 @@ function correctTable(view: SheetView, table: LayoutTable, { range }: FoundTable
     const { format: ownFormat, ...plain } = own;
     if (byColumn.has(column) && classOfType(own.type) !== before) differing += 1;
     const written = type === null ? ownFormat : format;
-    return { ...plain, name: name ?? own.name, type: type ?? own.type, ...(written ? { format: written } : {}) };
+    const corrected = { ...plain, name: name ?? own.name, type: type ?? own.type, ...(written ? { format: written } : {}) };
+    if (type !== null) isGiven.add(corrected);
+    return corrected;
   });
   if (differing * 3 > columns.length) return null;
   const labels = new Map(table.totals?.map(({ label, kind }) => [label, kind]));

@@ -97,6 +97,19 @@ describe('uploadSource: a statement', () => {
 });
 
 describe('uploadSource: a plain table', () => {
+  it('tells what was found in it by its parse spec', async () => {
+    const workbookId = await world.newWorkbook();
+    await world.upload('経費.csv', '氏名,交通費,宿泊費\n相川,12400,9800\n井上,8600,-\n宇田,15300,19600\n合計,38300,29400\n', {
+      workbookId,
+    });
+    const params = { path: { workbook_id: workbookId, source_name: '経費.csv' } };
+    const spec = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/sources/{source_name}/parse-spec', { params }));
+    expect(spec.findings).toMatchObject([
+      { kind: 'total_mismatch', cell: 'B5', stated: 38300, computed: 36300 },
+      { kind: 'missing_mark', cell: 'C3' },
+    ]);
+  });
+
   it('takes the name of its file', async () => {
     const workbookId = await world.newWorkbook();
     const answer = await world.upload('在庫.xlsx', await makeXlsx({ Sheet1: bare(5) }), { workbookId });

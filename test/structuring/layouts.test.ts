@@ -12,7 +12,8 @@ import {
   type SpecJson,
   toContract,
 } from '../../core/structuring/index.ts';
-import { drawGrid } from './picture.ts';
+import { LONG_LIST_ROWS } from '../../core/structuring/thresholds.ts';
+import { drawGrid, makeGrid } from './picture.ts';
 
 const correctedAt = '2026-01-02T03:04:05.000Z';
 
@@ -107,6 +108,27 @@ describe('describeLayouts and recallLayouts: a sheet of a layout that somebody c
     const result = build([may], recall(may, layouts), '5月.xlsx');
     expect(result.conservation).toMatchObject([{ lost: [], twice: [] }]);
     expect(result.tables[0]?.columns.map(({ name }) => name)).toEqual(['店', '数量', '備考']);
+  });
+
+  it('is read so in a long list, too, with types from all of its rows', () => {
+    const list = (rows: number, last: string) =>
+      makeGrid([
+        ['店', '区分', '数量'],
+        ...Array.from({ length: rows }, (_, n) => [`店${n}`, `'00${n % 7}`, String(n)]),
+        ['末', "'001", last],
+      ]);
+    const layouts = learn(list(20, '5'), (table) => ({
+      columns: table.columns.map((column) => (column.from === 'B' ? { ...column, name: '分類', type: 'BIGINT' } : column)),
+    }));
+    const spec = recall(list(LONG_LIST_ROWS * 3, '5.5'), layouts);
+    expect(spec.learned).toHaveLength(1);
+    expect(spec.regions).toMatchObject([
+      {
+        range: `A1:C${LONG_LIST_ROWS * 3 + 2}`,
+        name: '5月',
+        columns: [{ type: 'VARCHAR' }, { name: '分類', type: 'BIGINT' }, { type: 'DOUBLE' }],
+      },
+    ]);
   });
 
   it('is not remembered without a correction, nor without a header', () => {

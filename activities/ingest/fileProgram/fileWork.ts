@@ -1,4 +1,4 @@
-import { computeFormulas } from '../../../core/formula/computeFormulas.ts';
+import { checkFormulas, computeFormulas } from '../../../core/formula/computeFormulas.ts';
 import type { Grid } from '../../../core/grid/grid.ts';
 import { nameRecordColumns } from '../../../core/structuring/headers/columnNames.ts';
 import {
@@ -35,6 +35,9 @@ import { readPreview } from './readPreview.ts';
 import { describeReturned, openReturned, type ReturnedFile } from './readReturned.ts';
 import type { MadeTable, Step, Steps } from './requests.ts';
 import { writeRows } from './writeRows.ts';
+
+/** Of a file; there is one for each cause. */
+const mostFindings = 500;
 
 export type Handlers = { [Op in Step]: (request: Steps[Op]['request']) => Promise<Steps[Op]['reply']> };
 
@@ -123,7 +126,7 @@ export function handleFiles(tools: FileTools): Handlers {
 
     async structure({ input, sourceName, naming: kept, choice, known, layouts }) {
       const { grids: stored, reader } = read ? { grids: read, reader: { format: input.format } } : await readGrids(input);
-      const grids = computeFormulas(stored);
+      const grids = checkFormulas(computeFormulas(stored));
       read = null;
       const naming = kept ?? chooseLanguage(choice, [sourceName], ...listTexts(grids));
       const isKnown = known && (known.spec.naming ?? 'ja') === naming && baseOfFile(known.filename) === baseOfFile(sourceName);
@@ -131,7 +134,8 @@ export function handleFiles(tools: FileTools): Handlers {
       const { spec, result } = followLayouts(grids, proposed, layouts, sourceName);
       const understood = listUnderstood(result);
       const tables = result.tables.filter(({ sheet }) => understood.has(sheet));
-      return { spec, understood: [...understood], tables: keep({ grids, tables }) };
+      const findings = result.findings.slice(0, mostFindings);
+      return { spec: { ...spec, findings }, understood: [...understood], tables: keep({ grids, tables }) };
     },
 
     async buildRegions({ input, sourceName, spec, regions }) {

@@ -2,6 +2,7 @@
 
 import type { RecordFormat } from '../../records/records.ts';
 import type { NamingLanguage } from '../names/naming.ts';
+import type { Finding } from './finding.ts';
 
 export type RegionKind = 'data' | 'report' | 'form' | 'title' | 'note';
 
@@ -84,6 +85,8 @@ export interface ParseSpec {
   corrected?: boolean;
   /** Sheets that are read as one of the same layout was corrected, and when that was. */
   learned?: { sheet: string; correctedAt: string }[];
+  /** What was found while the tables were made; absent for what was only analyzed or corrected. */
+  findings?: Finding[];
 }
 
 export const SPEC_VERSION = 1;

@@ -3,6 +3,7 @@
 import { formatRange, nameColumn, parseColumn, parseRange } from '../../a1/address.ts';
 import { formatColumnType, parseColumnType } from '../../cells/columnTypes.ts';
 import { type NamingLanguage, namingOf } from '../names/naming.ts';
+import type { Finding } from './finding.ts';
 import {
   type FileFormat,
   isTableRegion,
@@ -22,6 +23,7 @@ export interface SpecJson {
   reader: { format: FileFormat; encoding?: EncodingJson | null; delimiter?: string | null };
   regions: RegionJson[];
   learned?: { sheet: string; corrected_at: string }[];
+  findings?: Finding[];
 }
 
 type EncodingJson = 'utf-8' | 'utf-16le' | 'utf-16be' | 'shift_jis' | 'euc-jp';
@@ -59,6 +61,7 @@ export function toContract(spec: ParseSpec): SpecJson {
     },
     regions: spec.regions.map((region) => regionToContract(region, namingOf(spec).value)),
     ...(spec.learned && { learned: learnedToContract(spec.learned) }),
+    ...(spec.findings && { findings: spec.findings }),
   };
 }
 
