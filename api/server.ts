@@ -10,6 +10,7 @@ import { closeServer, keepNoConnections, makeHttpServer, usualLimits } from './h
 import { makeMetrics } from './http/metrics.ts';
 import { makeRateLimiter } from './http/rateLimit.ts';
 import { makeRequestCounter, type RequestCounter } from './http/requestCounts.ts';
+import { Turns } from './http/turns.ts';
 
 export interface RunningApi {
   port: number;
@@ -31,6 +32,7 @@ export async function serveApi(services: Services): Promise<RunningApi> {
     stopping: stopping.signal,
     contract: await loadContract(),
     takeRequest: makeRateLimiter(services),
+    turns: new Turns(),
     counter: makeRequestCounter(services),
     budgets: { answers: new ByteBudget(config.answers, answers), work: new ByteBudget(config.work, work) },
   };

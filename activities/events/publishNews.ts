@@ -1,7 +1,8 @@
 import { describeEvent } from '../../core/journal/serviceEvent.ts';
+import { acrossAccounts } from '../../store/pg/accountScope.ts';
 import { type Actor, commit } from '../../store/pg/commit.ts';
 import { insertDeliveries, listListeners, type NewDelivery } from '../../store/pg/deliveries.ts';
-import { type PublishedEvent, publishEvents } from '../../store/pg/events.ts';
+import { hasNews, type PublishedEvent, publishEvents } from '../../store/pg/events.ts';
 import type { WebhookRecord } from '../../store/pg/webhooks.ts';
 import type { Services } from '../../store/services.ts';
 import { mayHear, type Place } from '../webhooks/mayHear.ts';
@@ -27,6 +28,16 @@ export async function publishNews(services: Services): Promise<boolean> {
   return result === mostAtOnce;
 }
 
+/** What has happened until now is published before, as far as others let us and that does not take long. */
+export function publishUntilNow(services: Services): Promise<void> {
+  return acrossAccounts(async () => {
+    const untilMs = performance.now() + patienceMs;
+    while ((await hasNews(services.db.pool)) && performance.now() < untilMs) await publishNews(services);
+  });
+}
+
+const patienceMs = 2_000;
+
 interface Hearing {
   webhook: WebhookRecord;
   place: Place;
@@ -46,10 +57,9 @@ async function findListeners(services: Services, events: PublishedEvent[]): Prom
   return heard;
 }
 
-/** A webhook does not hear of what happened before it was made. */
 function deliver(services: Services, event: PublishedEvent, { webhook, place }: Hearing): NewDelivery[] {
   const wants = webhook.events.length === 0 || webhook.events.includes(event.type);
-  if (!wants || event.createdAt < webhook.createdAt) return [];
+  if (!wants) return [];
   return [
     {
       id: services.makeId('dlv'),

@@ -1,3 +1,4 @@
+import { publishUntilNow } from '../../activities/events/publishNews.ts';
 import { createWebhook, planWebhook } from '../../activities/webhooks/createWebhook.ts';
 import { pageDeliveries } from '../../activities/webhooks/pageDeliveries.ts';
 import { pageWebhooks } from '../../activities/webhooks/pageWebhooks.ts';
@@ -29,6 +30,8 @@ export function makeWebhookHandlers({ services }: ApiParts): Handlers<WebhookOpe
     async createWebhook(call) {
       const { principal, body } = call;
       const wanted = await planWebhook(services, principal, { url: body.url, events: body.events ?? [] });
+      // A webhook does not hear of what happened before it was made; by the order of things, as clocks are put back.
+      await publishUntilNow(services);
       return call.write(
         (tx) => createWebhook(services, tx, principal, wanted),
         ({ webhook, secret }) => ({ status: 201, body: { ...presentWebhook(webhook), secret } }),

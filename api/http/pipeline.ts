@@ -46,6 +46,7 @@ import { readQuery } from './readQuery.ts';
 import { type NamedThings, requireReplayable } from './replayRights.ts';
 import type { RequestCounter } from './requestCounts.ts';
 import { spoolAnswer } from './spoolAnswer.ts';
+import type { Turns } from './turns.ts';
 import { validateRequest } from './validate.ts';
 import { findSeen, type Validator } from './validators.ts';
 
@@ -55,6 +56,7 @@ export interface ApiParts {
   stopping: AbortSignal;
   contract: Contract;
   takeRequest: TakeRequest;
+  turns: Turns;
   counter: RequestCounter;
   /** Memory for answers that are being made or sent, and for what is being worked on: bodies and rows. */
   budgets: { answers: ByteBudget; work: ByteBudget };
@@ -87,7 +89,7 @@ export interface Trace {
   work: Room;
 }
 
-/** The steps of a request: authenticate, rate limit, authorise, read, validate, replay, handle. */
+/** The steps of a request: authenticate, wait for a turn, rate limit, authorise, read, validate, replay, handle. */
 export async function runOperation<Id extends OperationId>(
   parts: ApiParts,
   operation: Operation,
@@ -95,19 +97,33 @@ export async function runOperation<Id extends OperationId>(
   ctx: Context,
   trace: Trace,
 ): Promise<AnyReply> {
-  const principal = operation.accepts.length > 0 ? await identify(parts.services, operation, ctx) : null;
-  if (principal) {
-    trace.principal = principal;
-    markKnown(ctx.req.socket);
-    parts.counter.count(principal);
-    Object.assign(trace.headers, await parts.takeRequest(principal));
+  const serveIn = (accountIds: readonly string[]) => inAccounts(accountIds, () => serve(parts, operation, handler, ctx, trace));
+  if (operation.accepts.length === 0) return serveIn([]);
+  const principal = await identify(parts.services, operation, ctx);
+  trace.principal = principal;
+  markKnown(ctx.req.socket);
+  parts.counter.count(principal);
+  await parts.turns.enter(principal.userId);
+  try {
+    Object.assign(trace.headers, await takeRequest(parts, principal));
     requireScopes(principal, operation.scopes);
     trace.room = parts.budgets.answers.open(principal.userId);
     trace.work = parts.budgets.work.open(principal.userId);
     // Whoever does not read the answers that are there gets no more.
     await trace.room.take(0);
+    return await serveIn(principal.accountIds);
+  } finally {
+    parts.turns.leave(principal.userId);
   }
-  return inAccounts(principal?.accountIds ?? [], () => serve(parts, operation, handler, ctx, trace));
+}
+
+async function takeRequest(parts: ApiParts, principal: Principal): Promise<Record<string, string>> {
+  try {
+    return await parts.takeRequest(principal);
+  } catch (error) {
+    await parts.turns.slowDown(principal.userId);
+    throw error;
+  }
 }
 
 /** From here on statements see only rows of the principal's accounts; without a principal, none. */

@@ -6,6 +6,7 @@ import { makeApp } from '../../api/http/app.ts';
 import { answers, ByteBudget, work } from '../../api/http/byteBudget.ts';
 import { makeMetrics } from '../../api/http/metrics.ts';
 import type { ApiParts } from '../../api/http/pipeline.ts';
+import { Turns } from '../../api/http/turns.ts';
 import type { TableRecord } from '../../core/table/table.ts';
 import { workbooks } from '../../schema/index.ts';
 import { acrossAccounts, inAccount, inAccounts } from '../../store/pg/accountScope.ts';
@@ -170,6 +171,7 @@ describe('row security: a request with a statement that has forgotten its WHERE'
       stopping: new AbortController().signal,
       contract: api.contract,
       takeRequest: async () => ({}),
+      turns: new Turns(),
       counter: { count() {}, async flush() {}, async stop() {} },
       budgets: { answers: new ByteBudget(services.config.answers, answers), work: new ByteBudget(services.config.work, work) },
     };

@@ -78,6 +78,13 @@ describe('a delivery', () => {
     await expect.poll(() => receiver.taken.map(({ id }) => id)).toContain('dlv_late');
   });
 
+  it('comes though the clock was put back to before the webhook was made', async () => {
+    const { receiver, id } = await listen();
+    await api.sql.query("UPDATE webhooks SET created_at = now() + interval '1 hour' WHERE id = $1", [id]);
+    const book = await world.makeBook();
+    await expect.poll(() => versionsOf(receiver.taken, book)).toEqual([1]);
+  });
+
   it('is made of the kinds that were asked for, from when the webhook was made', async () => {
     const book = await world.makeBook();
     await edit(book);
