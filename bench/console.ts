@@ -101,8 +101,20 @@ async function measureGrid({ page }: Tab, address: string): Promise<void> {
   // Far away, as by the scroll bar.
   for (const share of [0.2, 0.9, 0.5, 0.7, 0.1]) await scrollTo(page, share);
   await page.waitForLoadState('networkidle');
+  // The last place is filled by now.
+  await page
+    .locator(`.grid [id^="glide-cell-1-"]`)
+    .filter({ hasText: /^7\d{5}$/ })
+    .first()
+    .waitFor({ state: 'attached' });
   const longest = (await page.evaluate('window.longest')) as number;
-  reportMs('the longest task while 1,000,000 rows are scrolled', longest, 100);
+  // The browser tells of tasks from 50 ms on.
+  report(
+    'the longest task while 1,000,000 rows are scrolled',
+    longest ? `${longest.toFixed(0)} ms` : '< 50 ms',
+    'at most 100 ms',
+    longest <= 100,
+  );
   await scrollTo(page, 0);
   await page.locator('.grid #glide-cell-2-0').filter({ hasText: /./ }).waitFor({ state: 'attached' });
   await page.mouse.click(box.x + 56 + 130, box.y + 32 + 14);
@@ -110,8 +122,9 @@ async function measureGrid({ page }: Tab, address: string): Promise<void> {
   const letters = 'some words';
   // As quickly as people type.
   for (const letter of letters) await page.keyboard.type(letter, { delay: 60 });
-  await page.waitForFunction(`window.echoes.length >= ${letters.length}`);
-  const echoes = (await page.evaluate('window.echoes')) as number[];
+  // The policy of the page lets nothing wait inside it.
+  let echoes: number[] = [];
+  while (echoes.length < letters.length) echoes = (await page.evaluate('window.echoes')) as number[];
   reportMs('the first letter in a cell, which opens it', echoes[0] ?? Number.NaN, 50);
   reportMs('each further letter', Math.max(...echoes.slice(1)), 50);
   await page.keyboard.press('Escape');
@@ -129,7 +142,10 @@ async function measureSheet({ page }: Tab, address: string): Promise<void> {
   const ms: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     await page.goto(address);
-    await page.waitForFunction(`document.querySelectorAll('.region-list li').length >= ${regions * 0.9}`);
+    await page
+      .locator('.region-list li')
+      .nth(regions - 1)
+      .waitFor();
     await page.locator('.sheet canvas').first().waitFor();
     // Until what was asked of the canvas is drawn.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
@@ -143,7 +159,7 @@ const now = async (page: Page) => (await page.evaluate('performance.now()')) as 
 
 const reportMs = (what: string, ms: number, most: number) => report(what, `${ms.toFixed(0)} ms`, `at most ${most} ms`, ms <= most);
 
-/** A sheet with many small tables, ten side by side. */
+/** A sheet with many small tables, ten side by side. So many stay raw until somebody takes them; the spec has them all. */
 async function uploadRegions(rig: BenchRig, { base }: TableRig): Promise<string> {
   const book = new exceljs.Workbook();
   const sheet = book.addWorksheet('集計');
@@ -159,13 +175,14 @@ async function uploadRegions(rig: BenchRig, { base }: TableRig): Promise<string>
   }
   const form = new FormData();
   form.set('file', new Blob([new Uint8Array(await book.xlsx.writeBuffer())]), '集計.xlsx');
-  const send = async (path: string, body?: FormData) => {
+  const send = async <T>(path: string, body?: FormData): Promise<T> => {
     const answer = await fetch(`${rig.url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${rig.token}` }, body });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
-    return JSON.parse(text) as { source: { name: string; artifacts: string[] } };
+    return JSON.parse(text) as T;
   };
-  const { source } = await send(`${base}/sources`, form);
-  console.log(`  the sheet has become ${source.artifacts.length} tables`);
+  const { source } = await send<{ source: { name: string } }>(`${base}/sources`, form);
+  const spec = await send<{ regions: unknown[] }>(`${base}/sources/${encodeURIComponent(source.name)}/analyze`);
+  if (spec.regions.length < regions) throw new Error(`the sheet has ${spec.regions.length} regions`);
   return source.name;
 }

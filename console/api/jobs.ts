@@ -16,6 +16,12 @@ export async function awaitJob(jobId: string, onProgress: (job: Job) => void, si
   }
 }
 
+export async function awaitReview(jobId: string): Promise<Schemas['Review']> {
+  const job = await awaitJob(jobId, () => {});
+  if (job.kind !== 'review' || !job.result) throw new Error(job.error ?? job.status);
+  return job.result;
+}
+
 export const cancelJob = (jobId: string) => ask(api.POST('/api/v1/jobs/{job_id}/cancel', { params: { path: { job_id: jobId } } }));
 
 /** How far it is, from 0 to 1; null where that is not known. */

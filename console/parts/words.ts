@@ -21,6 +21,7 @@ export const commonWords = defineWords({
     yes: 'Yes',
     no: 'No',
     none: 'None',
+    severities: { info: 'note', warning: 'doubt', error: 'mistake' } as Record<string, string>,
   },
   ja: {
     cancel: 'キャンセル',
@@ -41,5 +42,6 @@ export const commonWords = defineWords({
     yes: 'はい',
     no: 'いいえ',
     none: 'なし',
+    severities: { info: '参考', warning: '疑い', error: '誤り' } as Record<string, string>,
   },
 });

@@ -5,7 +5,8 @@ import { startWorkingApi } from '../contract/world.ts';
 import { ok, type Person, type TestApi } from '../setup/api.ts';
 import { findChromium, openBrowser } from '../setup/browser.ts';
 import { makeWorkspace } from '../setup/credentials.ts';
-import { dropFiles, logIn, openTab, seeCell, type Tab, typeCell } from './consoleTab.ts';
+import { clickAt, dropFiles, logIn, openTab, seeCell, type Tab, typeCell } from './consoleTab.ts';
+import { makeSampleSheet } from './sampleSheet.ts';
 
 /** The console in a real browser: from log-in to a merged conflict, by two people. */
 
@@ -18,7 +19,8 @@ const sales = Buffer.from(
 );
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 
-describe.skipIf(chromium === null)('the console', () => {
+// A page has many steps, and waits for each; on a busy machine they take their time.
+describe.skipIf(chromium === null)('the console', { timeout: 200_000 }, () => {
   let api: TestApi;
   let browser: Browser;
   let owner: Person;
@@ -154,7 +156,31 @@ describe.skipIf(chromium === null)('the console', () => {
     theirs.complaints.length = 0;
   });
 
-  it('leads from a row to the cells of the sheet, and makes another table of a region that is dragged', async () => {
+  it('shows a sheet as people know it, and leads from findings and rows to cells, and from cells to rows', async () => {
+    const { page } = mine;
+    await dropFiles(page, 'main', { '店別売上.xlsx': await makeSampleSheet() });
+    await page.locator('.side').getByRole('link', { name: '店別売上.xlsx' }).click();
+    const see = (address: string, text: string) =>
+      page.locator(`.sheet #glide-cell-${address}`, { hasText: text }).waitFor({ state: 'attached' });
+    // Merged over five columns; with number formats.
+    await see('1-0', '2024年度 第1四半期 店別売上');
+    await see('5-0', '2024年度 第1四半期 店別売上');
+    await see('2-3', '12,400');
+    await see('5-3', '104.2%');
+    const litCells = () => new URL(page.url()).searchParams.get('cells');
+    await page.locator('.finding', { hasText: '35,750 is stated' }).click();
+    await expect.poll(litCells).toBe('C8');
+    await page.locator('.pane-grid #glide-cell-1-0', { hasText: '東京本店' }).waitFor({ state: 'attached' });
+    await clickAt(page, '.pane-grid', 100, 28 + 12);
+    await expect.poll(litCells).toBe('A4:B4');
+    // 大阪支店 in April, behind the numbers of the rows and the first column.
+    await clickAt(page, '.sheet', 32 + 131 + 50, 26 + 35 + 22 * 3 + 11);
+    await expect.poll(litCells).toBe('B5');
+    await page.locator('.pane-grid tr[aria-selected=true][aria-rowindex="5"]').waitFor({ state: 'attached' });
+    expect(await page.locator('.pane-grid tr[aria-selected=true]').count()).toBe(1);
+  });
+
+  it('makes another table of a region that is dragged', async () => {
     const { page } = mine;
     await page.locator('.side').getByRole('link', { name: '店別.csv' }).click();
     await page.locator('.sheet canvas').first().waitFor();

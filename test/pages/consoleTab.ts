@@ -44,9 +44,7 @@ export async function chooseCell(page: Page, column: number, row: number): Promi
   const chosen = page.locator(`.grid #glide-cell-${column + 1}-${row}[aria-selected=true]`);
   // What stands above the grid may come or go just now, so that the click meets another cell: then once more.
   for (let tries = 0; tries < 10; tries += 1) {
-    const box = await page.locator('.grid canvas').first().boundingBox();
-    if (!box) throw new Error('there is no grid');
-    await page.mouse.click(box.x + 56 + 20, box.y + 32 + 28 * row + 14);
+    await clickAt(page, '.grid', 56 + 20, 32 + 28 * row + 14);
     for (let i = 0; i < column; i++) await page.keyboard.press('ArrowRight');
     const isChosen = await chosen.waitFor({ state: 'attached', timeout: 5_000 }).then(
       () => true,
@@ -55,6 +53,13 @@ export async function chooseCell(page: Page, column: number, row: number): Promi
     if (isChosen) return;
   }
   throw new Error(`cell ${column} of row ${row} cannot be chosen`);
+}
+
+/** Clicks into a grid that shows a part of the page, at a place counted from its corner. */
+export async function clickAt(page: Page, grid: string, x: number, y: number): Promise<void> {
+  const box = await page.locator(`${grid} canvas`).first().boundingBox();
+  if (!box) throw new Error(`there is no ${grid}`);
+  await page.mouse.click(box.x + x, box.y + y);
 }
 
 /** Opens the cell and writes a text into it. */

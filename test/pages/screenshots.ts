@@ -7,6 +7,7 @@ import { tellStory } from '../../demo/story.ts';
 import { projectDir } from '../../store/config.ts';
 import { findChromium, openBrowser } from '../setup/browser.ts';
 import { logIn, openTab } from './consoleTab.ts';
+import { makeSampleSheet } from './sampleSheet.ts';
 
 /**
  * `npm run screenshots`: every page of the console in both languages, light and dark, after the demo has made something to look at. They are
@@ -21,6 +22,7 @@ const service = await startService(dataDir);
 const browser = await openBrowser(chromium);
 try {
   await tellStory(service, join(dataDir, 'demo'), () => {});
+  const sheet = await uploadSheet();
   const person = { email: 'owner@localhost', password: (await readFile(join(dataDir, 'first-password'), 'utf8')).trim() };
   for (const [language, locale, dark] of [
     ['ja', 'ja-JP', false],
@@ -33,9 +35,11 @@ try {
     await page.locator('#health').waitFor();
     await keep('log-in');
     await logIn(tab, person);
-    for (const [name, address] of await listPages()) {
+    for (const [name, address] of await listPages(sheet)) {
       await page.goto(`${service.url}${address}`);
       await page.waitForLoadState('networkidle');
+      if (name.startsWith('source')) await page.locator('.findings li').first().waitFor();
+      if (name === 'source-finding') await page.locator('.finding').first().click();
       if (name.startsWith('ask')) {
         await page.locator('button.main').click();
         await page.locator('.result').waitFor();
@@ -53,11 +57,23 @@ try {
 }
 console.log(`The pictures are in ${folder}`);
 
+/** A workbook without policies, whose files are shown. Returns the address of its sheet. */
+async function uploadSheet(): Promise<string> {
+  const { id } = take(await connect(service, () => {}).POST('/api/v1/workbooks', { body: { title: '2024年度 営業' } }));
+  const form = new FormData();
+  form.set('file', new Blob([new Uint8Array(await makeSampleSheet())]), '店別売上.xlsx');
+  const headers = { authorization: `Bearer ${service.token}` };
+  const { status } = await fetch(`${service.url}/api/v1/workbooks/${id}/sources`, { method: 'POST', headers, body: form });
+  if (status !== 201) throw new Error(`the sheet was not taken: ${status}`);
+  return ['', 'workbooks', id, 'sources', encodeURIComponent('店別売上.xlsx')].join('/');
+}
+
 /** Names and addresses. */
-async function listPages(): Promise<[string, string][]> {
+async function listPages(sheet: string): Promise<[string, string][]> {
   const client = connect(service, () => {});
   const { workbooks } = take(await client.GET('/api/v1/workbooks'));
-  const workbookId = workbooks[0]?.id ?? '';
+  // Of the demo.
+  const workbookId = workbooks.find(({ governed }) => governed)?.id ?? '';
   const params = { path: { workbook_id: workbookId } };
   const { tables } = take(await client.GET('/api/v1/workbooks/{workbook_id}/tables', { params }));
   const { sources } = take(await client.GET('/api/v1/workbooks/{workbook_id}/sources', { params }));
@@ -73,7 +89,10 @@ async function listPages(): Promise<[string, string][]> {
       `table-${panel}`,
       `${inBook('tables', table)}?panel=${panel}&row=1&column=${encodeURIComponent(column)}`,
     ]),
-    ['source', inBook('sources', sources[0]?.name ?? '')],
+    ['source', sheet],
+    ['source-finding', sheet],
+    ['source-region', `${sheet}?region=r3`],
+    ['source-governed', inBook('sources', sources[0]?.name ?? '')],
     ['ask', `${inBook('ask')}?sql=${sql}`],
     ['ask-chart', `${inBook('ask')}?sql=${sql}&as=chart`],
     ['round-trip', inBook('round-trip')],

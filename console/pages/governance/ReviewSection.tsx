@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import { api, ask, type Schemas } from '../../api/client.ts';
-import { awaitJob } from '../../api/jobs.ts';
+import { awaitReview } from '../../api/jobs.ts';
 import { formatValue } from '../../grid/format.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { ProblemNote } from '../../parts/ProblemNote.tsx';
+import { commonWords } from '../../parts/words.ts';
 import { addressOf, Link } from '../../shell/router.tsx';
 import { governanceWords } from './words.ts';
 
@@ -19,7 +20,7 @@ export function ReviewSection({ workbookId }: { workbookId: string }) {
     try {
       const path = { workbook_id: workbookId };
       const answer = await ask(api.POST('/api/v1/workbooks/{workbook_id}/review', { params: { path }, body: { mode: 'lint' } }));
-      setReview('job_id' in answer ? await finish(answer.job_id) : answer);
+      setReview('job_id' in answer ? await awaitReview(answer.job_id) : answer);
     } catch (caught) {
       setError(caught);
     }
@@ -49,11 +50,11 @@ export function ReviewSection({ workbookId }: { workbookId: string }) {
 }
 
 function FindingItem({ workbookId, finding }: { workbookId: string; finding: Schemas['Finding'] }) {
-  const t = useWords(governanceWords);
+  const { severities } = useWords(commonWords);
   const table = addressOf('workbooks', workbookId, 'tables', finding.table);
   return (
     <li>
-      <span className={`mark ${finding.severity}`}>{t.severities[finding.severity]}</span> <strong>{finding.message}</strong>
+      <span className={`mark ${finding.severity}`}>{severities[finding.severity]}</span> <strong>{finding.message}</strong>
       {finding.suggested_fix && <p>{finding.suggested_fix}</p>}
       <div className="row">
         {finding.evidence.slice(0, 8).map(({ row_id: rowId, column, cell, value }) => {
@@ -67,10 +68,4 @@ function FindingItem({ workbookId, finding }: { workbookId: string; finding: Sch
       </div>
     </li>
   );
-}
-
-async function finish(jobId: string): Promise<Schemas['Review']> {
-  const job = await awaitJob(jobId, () => {});
-  if (job.kind !== 'review' || !job.result) throw new Error(job.error ?? job.status);
-  return job.result;
 }

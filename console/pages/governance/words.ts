@@ -29,7 +29,6 @@ export const governanceWords = defineWords({
     runReview: 'Look for mistakes',
     reviewing: 'Looking…',
     clean: 'Nothing was found.',
-    severities: { info: 'note', warning: 'doubt', error: 'mistake' } as Record<string, string>,
   },
   ja: {
     tags: '列のタグ',
@@ -59,6 +58,5 @@ export const governanceWords = defineWords({
     runReview: '誤りを探す',
     reviewing: '確認中…',
     clean: '誤りは見つかりませんでした。',
-    severities: { info: '参考', warning: '疑い', error: '誤り' } as Record<string, string>,
   },
 });

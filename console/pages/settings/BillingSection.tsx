@@ -35,7 +35,7 @@ export function BillingSection() {
           <dl className="facts">
             <dt>{t.plan}</dt>
             <dd>
-              {plan} <span className="mark">{status}</span>
+              {plan} {status !== 'none' && <span className="mark">{status}</span>}
             </dd>
             <dt>{t.remaining}</dt>
             <dd>

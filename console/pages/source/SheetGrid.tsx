@@ -12,15 +12,18 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { formatValue } from '../../grid/format.ts';
 import { useGridTheme } from '../../grid/theme.ts';
 import { contains, parseRange, type Range, toLetters } from './a1.ts';
+import { brightness, columnPixels, type Look, rowPixels, styleOf, tint } from './look.ts';
 import { cellOf, type Region, type Sheet } from './spec.ts';
 
 interface SheetGridProps {
   label: string;
-  sheet: Sheet;
+  sheet: Sheet & Look;
   regions: Region[];
   chosen: string | null;
-  /** Cells that light up. */
+  /** Cells that light up, the foremost first. */
   lit: Range[];
+  /** Cells that something was found about. */
+  doubtful: Range[];
   onSelect: (range: Range) => void;
   onChoose: (regionId: string) => void;
   /** A corner of the chosen region was dragged to a cell. */
@@ -31,7 +34,7 @@ const colors: Record<Region['kind'], string> = { data: '#2f7ed8', report: '#8a4f
 type Corner = 'start' | 'end';
 
 /** The sheet as people know it, with what was understood in colour. */
-export default function SheetGrid({ label, sheet, regions, chosen, lit, onSelect, onChoose, onResize }: SheetGridProps) {
+export default function SheetGrid({ label, sheet, regions, chosen, lit, doubtful, onSelect, onChoose, onResize }: SheetGridProps) {
   const theme = useGridTheme();
   const grid = useRef<DataEditorRef>(null);
   const [selection, setSelection] = useState<GridSelection>({ columns: CompactSelection.empty(), rows: CompactSelection.empty() });
@@ -42,30 +45,44 @@ export default function SheetGrid({ label, sheet, regions, chosen, lit, onSelect
 
   const ranges = useMemo(() => regions.map((region) => ({ region, range: parseRange(region.range) })), [regions]);
   const columns = useMemo(
-    () => Array.from({ length: right }, (_, i) => ({ id: String(i), title: toLetters(i + 1), width: widthOf(sheet, i + 1) })),
+    () => Array.from({ length: right }, (_, i) => ({ id: String(i), title: toLetters(i + 1), width: columnPixels(sheet, i + 1) })),
     [sheet, right],
   );
+  const inRow = useMemo(() => indexRows(ranges, sheet.merges, lit, doubtful), [ranges, sheet, lit, doubtful]);
   const getCell = useCallback(
     ([col, i]: Item): GridCell => {
-      const [column, row] = [col + 1, i + 1];
-      const value = cellOf(sheet, column, row);
-      const text = formatValue(value);
-      const found = ranges.find(({ range }) => range && contains(range, column, row));
-      const color = found ? colors[found.region.kind] : null;
-      const isHeader = found?.region.header_rows.includes(row) ?? false;
-      const isLit = lit.some((range) => contains(range, column, row));
-      const ground = isLit ? (isDark ? '#6b5200' : '#ffe08a') : color ? `${color}${isHeader ? '38' : '14'}` : undefined;
+      const here = inRow(i + 1);
+      const merge = here.merges.find((range) => contains(range, col + 1, i + 1));
+      // A merged cell is the one at its start. It is drawn over its columns, in its first row.
+      const [column, row] = merge ? [merge.left, merge.top] : [col + 1, i + 1];
+      const text = merge && row !== i + 1 ? '' : formatValue(cellOf(sheet, column, row));
+      const style = styleOf(sheet, column, row);
+      const found = here.regions.find(({ range }) => contains(range, column, row));
+      const color = found ? colors[found.kind] : null;
+      const isHeader = found?.headers.has(row) ?? false;
+      const isTotal = found?.totals.some((range) => contains(range, column, row)) ?? false;
+      const isLit = here.lit.some((range) => contains(range, column, row));
+      const isDoubtful = here.doubtful.some((range) => contains(range, column, row));
+      const ground = groundOf({ style, color, share: isHeader ? 0.22 : isTotal ? 0.16 : 0.08, isLit, isDoubtful, isDark });
+      const ink = inkOf(style, ground, isDark);
+      const weight = style?.bold || isHeader || isTotal ? '600 ' : '';
       return {
         kind: GridCellKind.Text,
         data: text,
-        displayData: text,
+        displayData: `${'　'.repeat(Math.min(style?.indent ?? 0, 8))}${text}`,
         allowOverlay: false,
         readonly: true,
-        contentAlign: typeof value === 'number' || /^[△▲(-]?[¥\\$]?[\d,]+(\.\d+)?%?\)?$/.test(text) ? 'right' : 'left',
-        themeOverride: { ...(ground ? { bgCell: ground } : {}), ...(isHeader ? { baseFontStyle: '600 13px' } : {}) },
+        allowWrapping: text.includes('\n'),
+        contentAlign: style?.align ?? 'left',
+        ...(merge && merge.left !== merge.right ? { span: [merge.left - 1, Math.min(merge.right, right) - 1] as const } : {}),
+        themeOverride: {
+          ...(ground ? { bgCell: ground } : {}),
+          ...(ink ? { textDark: ink } : {}),
+          ...(weight || style?.italic ? { baseFontStyle: `${style?.italic ? 'italic ' : ''}${weight}13px` } : {}),
+        },
       };
     },
-    [sheet, ranges, lit, isDark],
+    [sheet, inRow, isDark, right],
   );
 
   const current = drag?.range ?? ranges.find(({ region }) => region.id === chosen)?.range ?? null;
@@ -128,7 +145,7 @@ export default function SheetGrid({ label, sheet, regions, chosen, lit, onSelect
         rangeSelect={drag ? 'none' : 'rect'}
         columnSelect="none"
         rowMarkers="number"
-        rowHeight={24}
+        rowHeight={(i) => rowPixels(sheet, i + 1)}
         headerHeight={26}
         smoothScrollX
         smoothScrollY
@@ -170,11 +187,66 @@ function Corners({ grid, range, onGrab }: { grid: DataEditorRef | null; range: R
   );
 }
 
-function widthOf(sheet: Sheet, column: number): number {
-  const texts = sheet.values.slice(0, 60).map((row) => formatValue(row[column - sheet.range.left]));
-  const widest = Math.max(
-    0,
-    ...texts.map((text) => [...text.slice(0, 24)].reduce((sum, each) => sum + (each.charCodeAt(0) > 0x2e7f ? 13 : 7.5), 0)),
+interface Placed {
+  range: Range;
+  kind: Region['kind'];
+  headers: Set<number>;
+  totals: Range[];
+}
+
+/** What touches a row: a sheet may have hundreds of regions, and each cell in sight asks. */
+function indexRows(all: { region: Region; range: Range | null }[], merges: Range[], lit: Range[], doubtful: Range[]) {
+  const placed = all.flatMap(({ region, range }): Placed[] =>
+    range
+      ? [
+          {
+            range,
+            kind: region.kind,
+            headers: new Set(region.header_rows),
+            totals: (region.totals ?? []).flatMap((total) => parseRange(total.range) ?? []),
+          },
+        ]
+      : [],
   );
-  return Math.min(Math.max(56, widest + 18), 240);
+  const touches = (row: number) => (range: Range) => row >= range.top && row <= range.bottom;
+  const find = (row: number) => ({
+    regions: placed
+      .filter(({ range }) => touches(row)(range))
+      .map((each) => (each.totals.length > 0 ? { ...each, totals: each.totals.filter(touches(row)) } : each)),
+    merges: merges.filter(touches(row)),
+    lit: lit.filter(touches(row)),
+    doubtful: doubtful.filter(touches(row)),
+  });
+  const kept = new Map<number, ReturnType<typeof find>>();
+  return (row: number) => {
+    const known = kept.get(row) ?? find(row);
+    kept.set(row, known);
+    return known;
+  };
+}
+
+interface Ground {
+  style: ReturnType<typeof styleOf>;
+  color: string | null;
+  share: number;
+  isLit: boolean;
+  isDoubtful: boolean;
+  isDark: boolean;
+}
+
+/** What is lit goes before doubt, doubt before the sheet's own colour, which shows what was understood over it. */
+function groundOf({ style, color, share, isLit, isDoubtful, isDark }: Ground): string | null {
+  if (isLit) return isDark ? '#6b5200' : '#ffe08a';
+  if (isDoubtful) return isDark ? '#6b2f1a' : '#ffd3c2';
+  const own = style?.fill ?? null;
+  if (color === null) return own && `#${own}`;
+  return tint(own ?? (isDark ? '141a22' : 'ffffff'), color.slice(1), share);
+}
+
+/** The sheet's own colour, where it can be read. */
+function inkOf(style: ReturnType<typeof styleOf>, ground: string | null, isDark: boolean): string | null {
+  const below = ground ? brightness(ground.slice(1)) : isDark ? 0.1 : 1;
+  if (style?.color && Math.abs(brightness(style.color) - below) > 0.35) return `#${style.color}`;
+  if (ground === null) return null;
+  return below > 0.5 ? '#1c2430' : '#e4e9f0';
 }

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
 import { download, type Schemas } from '../../api/client.ts';
 import { isProblem } from '../../api/problem.ts';
@@ -6,8 +7,10 @@ import { Answer } from '../../parts/Answer.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { ProblemNote } from '../../parts/ProblemNote.tsx';
 import { addressOf, Link, usePlace } from '../../shell/router.tsx';
+import { askRowLineage } from '../workbook/asks.ts';
 import { formatRange, parseRange, type Range } from './a1.ts';
-import { type Preview, readLineage, useMadeTables, usePreview, useSource, useSpec } from './asks.ts';
+import { type Preview, useFindings, useMadeTables, usePreview, useSource, useSpec } from './asks.ts';
+import { cellsOf, Findings } from './Findings.tsx';
 import { findRowsOfCell } from './findRows.ts';
 import { RegionPanel } from './RegionPanel.tsx';
 import type { Region } from './spec.ts';
@@ -43,22 +46,26 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
   const t = useWords(sourceWords);
   const { query, setQuery } = usePlace();
   const { fail } = useNotices();
+  const queries = useQueryClient();
   const spec = useSpec(workbookId, source.name);
-  const tables = useMadeTables(workbookId, source.artifacts);
+  // The spec names the tables and their cells; without one, each table says its own.
+  const described = useMadeTables(workbookId, spec.data === null ? source.artifacts : []);
   const corrections = useCorrections(workbookId, source.name, spec.data ?? null);
   const [selected, setSelected] = useState<Range | null>(null);
   const [litRows, setLitRows] = useState(new Set<number>());
   const [litCells, setLitCells] = useState<Range[]>([]);
 
   const regions = useMemo(
-    () => (corrections.regions ?? regionsOfTables(tables)).filter((region) => region.sheet === sheet.name || region.sheet === ''),
-    [corrections.regions, tables, sheet.name],
+    () => (corrections.regions ?? regionsOfTables(described)).filter((region) => region.sheet === sheet.name || region.sheet === ''),
+    [corrections.regions, described, sheet.name],
   );
   const chosen = query.get('region');
   const region = regions.find(({ id }) => id === chosen) ?? null;
-  const tableName = query.get('table') ?? tables.find(({ name }) => name === region?.name)?.name ?? tables[0]?.name ?? '';
-  const table = tables.find((each) => each.name === tableName);
+  const tables = source.artifacts;
+  const tableName = query.get('table') ?? tables.find((each) => each === region?.name) ?? tables[0] ?? '';
   const rows = usePaneRows(workbookId, tableName);
+  const findings = useFindings(workbookId, tables);
+  const doubtful = useMemo(() => (findings.data ?? []).flatMap((finding) => cellsOf(finding).slice(0, 1)), [findings.data]);
 
   // A link may name the cells.
   const named = query.get('cells');
@@ -67,14 +74,24 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
     return litCells.length > 0 ? litCells : range ? [range] : [];
   }, [litCells, named]);
 
-  const showRow = async (rowId: number) => {
+  /** The first of them is in the address. */
+  const lightCells = (cells: Range[], on = sheet.name) => {
+    const [first] = cells;
+    setLitCells(cells);
+    setQuery({ cells: first ? formatRange(first) : null, ...(on === sheet.name ? {} : { sheet: on }) });
+  };
+  const showRow = async (rowId: number, column: string) => {
     try {
-      const { cells } = await readLineage(workbookId, tableName, rowId);
+      const { cells } = await queries.fetchQuery(askRowLineage(workbookId, tableName, rowId));
       const own = cells.filter((cell) => cell.source === source.name);
+      // The cell that was chosen first, so that it comes into sight.
+      own.sort((a, b) => Number(b.columns.includes(column)) - Number(a.columns.includes(column)));
       const [first] = own;
       setLitRows(new Set([rowId]));
-      setLitCells(own.filter((cell) => cell.sheet === first?.sheet).flatMap(({ range }) => parseRange(range) ?? []));
-      if (first?.sheet && first.sheet !== sheet.name) setQuery({ sheet: first.sheet });
+      lightCells(
+        own.filter((cell) => cell.sheet === first?.sheet).flatMap(({ range }) => parseRange(range) ?? []),
+        first?.sheet ?? sheet.name,
+      );
     } catch (error) {
       fail(error);
     }
@@ -85,7 +102,7 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
     setLitCells([]);
     if (range.left !== range.right || range.top !== range.bottom || !rows.data) return;
     const ids = rows.data.rows.map((row) => Number(row.__svc_row_id));
-    const read = (rowId: number) => readLineage(workbookId, tableName, rowId);
+    const read = (rowId: number) => queries.fetchQuery(askRowLineage(workbookId, tableName, rowId));
     try {
       setLitRows(new Set(await findRowsOfCell(ids, read, sheet.name, range.left, range.top)));
     } catch (error) {
@@ -94,8 +111,8 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
   };
   const choose = useCallback(
     (id: string) => {
-      const made = tables.find(({ name }) => name === regions.find((each) => each.id === id)?.name);
-      setQuery({ region: id, ...(made ? { table: made.name } : {}) });
+      const made = tables.find((each) => each === regions.find((region) => region.id === id)?.name);
+      setQuery({ region: id, ...(made ? { table: made } : {}) });
     },
     [regions, tables, setQuery],
   );
@@ -135,25 +152,32 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
             regions={regions}
             chosen={chosen}
             lit={lit}
+            doubtful={doubtful}
             onSelect={(range) => void showCell(range)}
             onChoose={choose}
             onResize={resize}
           />
         </Suspense>
-        {table && (
+        {tableName && (
           <section className="pane">
             <div className="row">
               <h3>{t.tables}</h3>
               <select aria-label={t.tables} value={tableName} onChange={(event) => setQuery({ table: event.target.value })}>
-                {tables.map(({ name }) => (
-                  <option key={name}>{name}</option>
+                {tables.map((each) => (
+                  <option key={each}>{each}</option>
                 ))}
               </select>
               <Link to={addressOf('workbooks', workbookId, 'tables', tableName)}>{t.openTable}</Link>
             </div>
             <p className="dim">{t.lineage}</p>
             <Suspense fallback={null}>
-              <TablePane key={tableName} page={rows} table={table} lit={litRows} onRow={(rowId) => void showRow(rowId)} />
+              <TablePane
+                key={tableName}
+                page={rows}
+                name={tableName}
+                lit={litRows}
+                onCell={(rowId, column) => void showRow(rowId, column)}
+              />
             </Suspense>
           </section>
         )}
@@ -169,6 +193,7 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
           selected={selected}
           onChoose={choose}
         />
+        {tables.length > 0 && <Findings findings={findings} onShow={(cells) => lightCells(cells)} />}
       </div>
     </div>
   );

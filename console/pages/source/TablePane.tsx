@@ -1,7 +1,7 @@
-import { CompactSelection, DataEditor, type GridSelection, type Item } from '@glideapps/glide-data-grid';
+import { CompactSelection, DataEditor, type DataEditorRef, type GridSelection, type Item } from '@glideapps/glide-data-grid';
 import '@glideapps/glide-data-grid/dist/index.css';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import { emptyCell, guessWidth, toCell } from '../../grid/cells.ts';
 import { useGridTheme } from '../../grid/theme.ts';
@@ -11,26 +11,22 @@ import { sourceWords } from './words.ts';
 
 interface TablePaneProps {
   page: UseQueryResult<Schemas['RowsPage']>;
-  table: Schemas['Table'];
+  name: string;
   /** Rows that light up. */
   lit: Set<number>;
-  onRow: (rowId: number) => void;
+  onCell: (rowId: number, column: string) => void;
 }
 
 /** The first rows of a table, whose cells can be followed back to the sheet. */
-export default function TablePane({ page, table, lit, onRow }: TablePaneProps) {
-  return <Answer of={page}>{(data) => <PaneGrid page={data} table={table} lit={lit} onRow={onRow} />}</Answer>;
+export default function TablePane({ page, name, lit, onCell }: TablePaneProps) {
+  return <Answer of={page}>{(data) => <PaneGrid page={data} name={name} lit={lit} onCell={onCell} />}</Answer>;
 }
 
-function PaneGrid({
-  page,
-  table,
-  lit,
-  onRow,
-}: { page: Schemas['RowsPage']; table: Schemas['Table'] } & Pick<TablePaneProps, 'lit' | 'onRow'>) {
+function PaneGrid({ page, name, lit, onCell }: { page: Schemas['RowsPage']; name: string } & Pick<TablePaneProps, 'lit' | 'onCell'>) {
   const t = useWords(sourceWords);
   const theme = useGridTheme();
   const [selection, setSelection] = useState<GridSelection>({ columns: CompactSelection.empty(), rows: CompactSelection.empty() });
+  const grid = useRef<DataEditorRef>(null);
   const isDark = document.documentElement.dataset.theme === 'dark';
   const rows = page.rows as Record<string, unknown>[];
   const defs = useMemo(() => page.columns.filter(({ name }) => name !== '__svc_row_id'), [page.columns]);
@@ -45,6 +41,16 @@ function PaneGrid({
         ),
       })),
     [defs, rows],
+  );
+  // What is lit is selected, too: it comes into sight, and is told to who cannot see the colour.
+  const litRows = useMemo(() => rows.flatMap((row, i) => (lit.has(Number(row.__svc_row_id)) ? [i] : [])), [rows, lit]);
+  const [firstLit] = litRows;
+  useEffect(() => {
+    if (firstLit !== undefined) grid.current?.scrollTo(0, firstLit, 'vertical');
+  }, [firstLit]);
+  const shown = useMemo(
+    () => ({ ...selection, rows: litRows.reduce((picked, i) => picked.add(i), CompactSelection.empty()) }),
+    [selection, litRows],
   );
   const getCell = useCallback(
     ([col, i]: Item) => {
@@ -62,15 +68,17 @@ function PaneGrid({
   return (
     <div className="pane-grid">
       <DataEditor
-        aria-label={`${t.tables}: ${table.name}`}
+        ref={grid}
+        aria-label={`${t.tables}: ${name}`}
         columns={columns}
         rows={rows.length}
         getCellContent={getCell}
-        gridSelection={selection}
+        gridSelection={shown}
         onGridSelectionChange={(next) => {
-          setSelection(next);
-          const row = next.current && rows[next.current.cell[1]];
-          if (row) onRow(Number(row.__svc_row_id));
+          setSelection({ ...next, rows: CompactSelection.empty() });
+          const [col = 0, i = -1] = next.current?.cell ?? [];
+          const row = rows[i];
+          if (row) onCell(Number(row.__svc_row_id), defs[col]?.name ?? '');
         }}
         rowMarkers="number"
         rowHeight={24}

@@ -1,8 +1,10 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { api, ask, type Schemas } from '../../api/client.ts';
+import { awaitReview } from '../../api/jobs.ts';
 import { isProblem } from '../../api/problem.ts';
-import { inWorkbook } from '../workbook/asks.ts';
+import { askTable, inWorkbook } from '../workbook/asks.ts';
 import { parseRange } from './a1.ts';
+import type { Look } from './look.ts';
 import type { Sheet } from './spec.ts';
 
 const path = (workbookId: string, name: string) => ({ workbook_id: workbookId, source_name: name });
@@ -13,7 +15,7 @@ export const useSource = (workbookId: string, name: string) =>
     queryFn: () => ask(api.GET('/api/v1/workbooks/{workbook_id}/sources/{source_name}', { params: { path: path(workbookId, name) } })),
   });
 
-export interface Preview extends Sheet {
+export interface Preview extends Sheet, Look {
   name: string;
   sheets: string[];
   isTruncated: boolean;
@@ -30,7 +32,31 @@ export const usePreview = (workbookId: string, name: string, sheet: string | nul
         }),
       )) as Schemas['SourcePreview'];
       const range = parseRange(found.range) ?? { left: 1, top: 1, right: 1, bottom: 1 };
-      return { name: found.sheet, sheets: found.sheets, range, values: found.values as unknown[][], isTruncated: found.truncated };
+      return {
+        name: found.sheet,
+        sheets: found.sheets,
+        range,
+        values: found.values as unknown[][],
+        isTruncated: found.truncated,
+        merges: found.merges.flatMap((each) => parseRange(each) ?? []),
+        widths: found.column_widths,
+        heights: found.row_heights,
+        styles: found.styles,
+        styleIds: found.style_ids,
+      };
+    },
+  });
+
+/** What a review finds in the tables that came of a file; it changes nothing. Totals have tables of their own, so all are looked at. */
+export const useFindings = (workbookId: string, tables: string[]) =>
+  useQuery({
+    queryKey: inWorkbook(workbookId, 'findings', tables),
+    queryFn: async () => {
+      const answer = await ask(
+        api.POST('/api/v1/workbooks/{workbook_id}/review', { params: { path: { workbook_id: workbookId } }, body: { mode: 'lint' } }),
+      );
+      const { findings } = 'job_id' in answer ? await awaitReview(answer.job_id) : answer;
+      return findings.filter(({ table }) => tables.includes(table));
     },
   });
 
@@ -53,17 +79,6 @@ export const useSpec = (workbookId: string, name: string) =>
 /** The tables that were made from the source, each with the cells that it came from. */
 export const useMadeTables = (workbookId: string, names: string[]) =>
   useQueries({
-    queries: names.map((name) => ({
-      queryKey: inWorkbook(workbookId, 'table', name),
-      queryFn: () => ask(api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}', { params: { path: { workbook_id: workbookId, name } } })),
-      retry: false,
-    })),
+    queries: names.map((name) => ({ ...askTable(workbookId, name), retry: false })),
     combine: (results) => results.flatMap(({ data }) => (data && data.state === 'active' ? [data] : [])),
   });
-
-export const readLineage = (workbookId: string, name: string, rowId: number) =>
-  ask(
-    api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', {
-      params: { path: { workbook_id: workbookId, name, row_id: rowId } },
-    }),
-  );

@@ -34,6 +34,8 @@ export const sourceWords = defineWords({
     truncated: 'Only a part of the sheet is shown here.',
     governed: 'The workbook is governed: the cells of the file are not shown.',
     newRegion: 'New region from the selected cells',
+    findings: 'Doubtful cells',
+    noFindings: 'Nothing is doubtful.',
   },
   ja: {
     sheet: 'シート',
@@ -68,5 +70,7 @@ export const sourceWords = defineWords({
     truncated: 'シートの一部だけを表示しています。',
     governed: '統制のあるワークブックのため、ファイルのセルは表示されません。',
     newRegion: '選んだセルから新しい領域',
+    findings: '疑わしいセル',
+    noFindings: '疑わしいところはありません。',
   },
 });

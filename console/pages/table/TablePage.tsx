@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
-import { api, ask } from '../../api/client.ts';
 import { isProblem, Problem } from '../../api/problem.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
 import { useSession } from '../../session/session.tsx';
 import { usePlace } from '../../shell/router.tsx';
-import { inWorkbook } from '../workbook/asks.ts';
+import { askTable } from '../workbook/asks.ts';
 import { ConflictDialog } from './ConflictDialog.tsx';
 import { EditBar } from './EditBar.tsx';
 import { Freshness } from './Freshness.tsx';
@@ -28,8 +27,7 @@ export default function TablePage({ workbookId, name }: { workbookId: string; na
   const t = useWords(tableWords);
   const { query, setQuery } = usePlace();
   const table = useQuery({
-    queryKey: inWorkbook(workbookId, 'table', name),
-    queryFn: () => ask(api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}', { params: { path: { workbook_id: workbookId, name } } })),
+    ...askTable(workbookId, name),
     refetchInterval: ({ state }) => (isProblem(state.error, 'not-found') ? false : lookAgainMs),
   });
   const [filter, sort, at] = ['filter', 'sort', 'at'].map((key) => query.get(key) ?? '') as [string, string, string];

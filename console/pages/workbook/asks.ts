@@ -29,3 +29,19 @@ export const useSources = (workbookId: string) =>
     queryFn: () =>
       ask(api.GET('/api/v1/workbooks/{workbook_id}/sources', { params: { path: { workbook_id: workbookId }, query: { limit: 1000 } } })),
   });
+
+export const askTable = (workbookId: string, name: string) => ({
+  queryKey: inWorkbook(workbookId, 'table', name),
+  queryFn: () => ask(api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}', { params: { path: { workbook_id: workbookId, name } } })),
+});
+
+/** Where a row came from. */
+export const askRowLineage = (workbookId: string, name: string, rowId: number) => ({
+  queryKey: inWorkbook(workbookId, 'row-lineage', name, rowId),
+  queryFn: () =>
+    ask(
+      api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', {
+        params: { path: { workbook_id: workbookId, name, row_id: rowId } },
+      }),
+    ),
+});

@@ -59,7 +59,7 @@ export const workbooksWords = defineWords({
     jobs: '最近の処理',
     noJobs: '最近の処理はありません。',
     drop: 'ここにドロップするとアップロードします',
-    upload: 'ファイルをアップロード',
+    upload: 'アップロード',
     uploading: 'アップロード',
     sending: '送信中',
     waiting: '待機中',

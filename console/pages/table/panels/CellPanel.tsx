@@ -6,7 +6,7 @@ import { useSpeech, useWords } from '../../../i18n/language.tsx';
 import { Answer } from '../../../parts/Answer.tsx';
 import { useNotices } from '../../../parts/notices.tsx';
 import { addressOf, Link } from '../../../shell/router.tsx';
-import { inWorkbook } from '../../workbook/asks.ts';
+import { askRowLineage, inWorkbook } from '../../workbook/asks.ts';
 import type { ChosenCell } from '../rowStore.ts';
 import { panelWords } from './words.ts';
 
@@ -83,15 +83,7 @@ function Note({ workbookId, name, cell }: CellProps) {
 
 function Origin({ workbookId, name, cell }: CellProps) {
   const t = useWords(panelWords);
-  const lineage = useQuery({
-    queryKey: inWorkbook(workbookId, 'row-lineage', name, cell.rowId),
-    queryFn: () =>
-      ask(
-        api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', {
-          params: { path: { workbook_id: workbookId, name, row_id: cell.rowId } },
-        }),
-      ),
-  });
+  const lineage = useQuery(askRowLineage(workbookId, name, cell.rowId));
   return (
     <section>
       <h3>{t.origin}</h3>

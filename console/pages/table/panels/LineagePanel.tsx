@@ -24,7 +24,12 @@ export function LineagePanel({ workbookId, name }: { workbookId: string; name: s
   });
   return (
     <>
-      {picture.data && <img className="lineage" src={picture.data} alt={t.picture(name)} />}
+      {picture.data && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: wide pictures are scrolled, also by the keyboard
+        <section className="lineage" tabIndex={0} aria-label={t.picture(name)}>
+          <img src={picture.data} alt={t.picture(name)} />
+        </section>
+      )}
       <Answer of={lineage}>
         {({ nodes, edges }) => {
           const self = nodes.find((node) => node.name === name && (node.kind === 'table' || node.kind === 'view'));
@@ -42,6 +47,7 @@ export function LineagePanel({ workbookId, name }: { workbookId: string; name: s
 }
 
 function NodeList({ title, nodes, workbookId }: { title: string; nodes: Node[]; workbookId: string }) {
+  const t = useWords(panelWords);
   if (nodes.length === 0) return null;
   return (
     <section>
@@ -49,7 +55,7 @@ function NodeList({ title, nodes, workbookId }: { title: string; nodes: Node[]; 
       <ul className="plain-list">
         {nodes.map(({ id, kind, name, sheet, range, stale }) => (
           <li key={id}>
-            <span className="mark">{kind}</span>{' '}
+            <span className="mark">{t.nodes[kind] ?? kind}</span>{' '}
             {kind === 'table' || kind === 'view' || kind === 'source' ? (
               <Link to={addressOf('workbooks', workbookId, kind === 'source' ? 'sources' : 'tables', name)}>{name}</Link>
             ) : (

@@ -37,6 +37,10 @@ export const panelWords = defineWords({
     picture: (name: string) => `What ${name} is made from, and what is made from it`,
     reads: 'Made from',
     feeds: 'Used by',
+    nodes: { source: 'file', region: 'cells', table: 'table', view: 'view', transform: 'transform', chart: 'chart' } as Record<
+      string,
+      string
+    >,
     changed: 'Nothing has been changed yet.',
   },
   ja: {
@@ -75,6 +79,10 @@ export const panelWords = defineWords({
     picture: (name: string) => `${name} の元になった表と、${name} から作られた表`,
     reads: '元の表',
     feeds: '使っている表',
+    nodes: { source: 'ファイル', region: 'セル', table: '表', view: 'ビュー', transform: '変換', chart: 'グラフ' } as Record<
+      string,
+      string
+    >,
     changed: '変更はまだありません。',
   },
 });
