@@ -1,7 +1,7 @@
 /** Where the titles above a table end, which rows are its header, and where its data begins. */
 
 import type { Range } from '../../grid/grid.ts';
-import { isNoteStart, isUnitLine } from '../names/words.ts';
+import { isAsOf, isNoteStart, isNumberedTitle, isUnitLine } from '../names/words.ts';
 import { type ColumnProfile, isColumnOfDigits, isFiller, type Line, profileColumns } from '../sheet/lines.ts';
 import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
 import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS, MAX_TITLE_LINES, MAX_YEAR_STEP } from '../thresholds.ts';
@@ -186,6 +186,7 @@ function judgeHeaderLine(
   if (started && isAboveHeader(view, block, line, lines[k + 1]!)) return 'stop';
   // `Ship date:` with nothing beside it, right above names for every column: a line of a form that nobody has filled in.
   if (started && line.distinct === 1 && /[:：]$/.test(first) && namesAll(lines[k + 1]!, profiles)) return 'stop';
+  if (line.distinct === 1 && isNumberedTitle(first)) return 'stop';
   if (line.distinct === 1) {
     // Below a line that names every column a text over no figures has nothing to name: it opens the first group.
     const complete = !started && k > 0 && lines[k - 1]!.row === line.row - 1 && line.texts === 1 && namesAll(lines[k - 1]!, profiles);
@@ -216,7 +217,7 @@ function judgeHeaderLine(
   // Numbers where numbers stand are values: label/value pairs above the table.
   if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
   // Names for every column may end with a colon.
-  if (started && ((isFormLine(view, line) && !namesAll(line, profiles)) || isDated(view, line, lines[k + 1]!))) return 'stop';
+  if (started && ((isFormLine(view, line) && !namesAll(line, profiles)) || isDated(view, line, nextNames(lines, k), evidence.header))) return 'stop';
   // Names over no column of numbers, far from the header and close to the data: the first group of the data.
   if (!started && evidence.header === 0 && gap === 0 && k > 0 && line.row - lines[k - 1]!.row > 1 && hasWideLineAbove(lines, k, below))
     return 'group';
@@ -255,9 +256,18 @@ function isFormLine(view: SheetView, line: Line): boolean {
   return false;
 }
 
-/** A date beside its name, above names for many more columns: when the sheet was written. */
-function isDated(view: SheetView, line: Line, header: Line): boolean {
-  if (line.periods !== 1 || line.distinct > 4 || header.distinct < Math.max(4, line.distinct * 2)) return false;
+/** The line of several names nearest below. */
+function nextNames(lines: Line[], k: number): Line {
+  let next = k + 1;
+  while (next + 1 < lines.length && lines[next]!.distinct < 2) next += 1;
+  return lines[next]!;
+}
+
+/** A date beside its name, or `as of` a day, above names for many more columns: when the sheet was written, and for when. */
+function isDated(view: SheetView, line: Line, header: Line, named: number): boolean {
+  if (line.distinct > 4 || header.distinct < Math.max(4, line.distinct * 2)) return false;
+  for (let i = line.from; i < line.to && named < 2; i += 1) if (view.isText(i) && isAsOf(view.label(i))) return true;
+  if (line.periods !== 1) return false;
   for (let i = line.from + 1; i < line.to; i += 1) if (view.classes[i] === CellClass.date) return view.classes[i - 1] === CellClass.text;
   return false;
 }

@@ -82,6 +82,16 @@ export function isUnitLine(text: string): boolean {
   return text.length <= 60 && UNIT_LINE.test(text.normalize('NFKC').trim());
 }
 
+/** `令和２年12月31日現在`, `as of March 31`: the day that a sheet speaks of. */
+export function isAsOf(text: string): boolean {
+  return text.length <= 40 && /\d.*(?:現在|時点)[)]?$|^as (?:of|at) .*\d/i.test(text.normalize('NFKC').trim());
+}
+
+/** `第53表 薬剤師数`, `Table 3. Exports`: the title of a table, wherever it stands. */
+export function isNumberedTitle(text: string): boolean {
+  return /^(?:第?\s?\d+(?:[-–の.]\d+)*\s?表|表\s?\d+|table\s\d+)(?:[-–.:\s]|$).*\S/i.test(text.normalize('NFKC').trim());
+}
+
 /** Not only a date, a period, a page or a remark in brackets. */
 export function isPlainTitle(text: string): boolean {
   const plain = text.normalize('NFKC').trim();

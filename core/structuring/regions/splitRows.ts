@@ -157,6 +157,8 @@ function changesLayout(view: SheetView, upper: Line[], lower: Line[]): boolean {
   const gap = lower[0]!.row - upper.at(-1)!.row - 1;
   if (gap >= WIDE_GAP_ROWS) return true;
   const above = upper.filter(isBody).slice(-LAYOUT_SAMPLE_LINES);
+  // A statement that grows narrow goes on as narrow as it was in its last lines.
+  if (above.slice(-2).some((line) => below.slice(0, 2).some((next) => line.numbers > 2 && fillsSame(view, line, next)))) return false;
   const width = medianOf(above.map((line) => line.distinct));
   // After a total the table is over, unless what follows is as wide again.
   const ended = above.slice(-2).some((line) => isTotalLabel(view.label(line.from)));
@@ -169,6 +171,13 @@ function changesLayout(view: SheetView, upper: Line[], lower: Line[]): boolean {
     return true;
   if (below.length < 2 || gap < NARROW_GAP_ROWS) return false;
   return width >= 4 && Math.max(...below.map((line) => line.distinct)) <= width * NARROW_SHARE;
+}
+
+/** Something in the same columns, and nowhere else. */
+function fillsSame(view: SheetView, a: Line, b: Line): boolean {
+  if (a.to - a.from !== b.to - b.from) return false;
+  for (let i = 0; i < a.to - a.from; i += 1) if (view.grid.columns[a.from + i] !== view.grid.columns[b.from + i]) return false;
+  return true;
 }
 
 function medianOf(values: number[]): number {

@@ -42,7 +42,8 @@ export function readLines(view: SheetView, block: Range): Line[] {
   lines.forEach((line, k) => {
     const above = lines[k - 1];
     const named = above !== undefined && line.texts > 0 && above.distinct > 1 && above.texts > 1 && above.numbers === 0;
-    if (named || counting[k - 1] || counting[k + 1]) line.counting = false;
+    const calendar = (counting[k - 1] && above!.row === line.row - 1) || (counting[k + 1] && lines[k + 1]!.row === line.row + 1);
+    if (named || calendar) line.counting = false;
   });
   return lines;
 }
@@ -59,10 +60,11 @@ function isRepeatedText(view: SheetView, line: Line, next: Line | undefined): bo
   return isUnitLine(view.label(line.from)) || (apart && next !== undefined && next.row > line.row + 1);
 }
 
-function countsUp(view: SheetView, from: number, to: number): boolean {
+/** Years may belong to the count: 2098, 2099, 2100, 2101, of which the last looks like an amount. */
+function countsUp(view: SheetView, from: number, to: number, withYears: boolean): boolean {
   let last: number | null = null;
   for (let i = from; i < to; i += 1) {
-    if (view.classes[i] !== CellClass.number) continue;
+    if (view.classes[i] !== CellClass.number && !(withYears && view.classes[i] === CellClass.year)) continue;
     const number = Math.abs(view.numeric(i) ?? Number.NaN);
     if (!Number.isInteger(number) || (last !== null && number !== last + 1)) return false;
     last = number;
@@ -115,7 +117,7 @@ function readLine(view: SheetView, row: number, from: number, to: number, edge: 
     if (style.bold) line.bold += 1;
     if (style.filled) line.filled += 1;
   }
-  line.counting = line.numbers - line.marks >= MIN_COUNTING && countsUp(view, from, to);
+  line.counting = line.numbers - line.marks >= MIN_COUNTING && (countsUp(view, from, to, false) || countsUp(view, from, to, true));
   const merge = view.mergeAt.get(key(row, line.right));
   // A merge that reaches into the next block does not take its columns along.
   if (merge && merge.right > line.right) line.right = Math.min(merge.right, edge);
