@@ -75,6 +75,10 @@ export interface Grid {
   hiddenColumns: Set<number>;
   /** Excel's own tables on this sheet. */
   listObjects: { name: string; range: Range; headerRows: number; totalsRows: number }[];
+  /** Where pivot tables stand, without the filters above them. */
+  pivots?: { range: Range; headerRows: number }[];
+  /** The last row that stays in view when people scroll down: mostly that of the names. */
+  frozenRow?: number;
   /** Defined names and print areas that point into this sheet. */
   names: { name: string; range: Range }[];
   /** How Excel shows the sheet's tab; absent means visible. */

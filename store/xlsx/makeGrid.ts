@@ -11,6 +11,7 @@ interface SheetFacts {
   state: NonNullable<Grid['state']>;
   names: Grid['names'];
   listObjects: Grid['listObjects'];
+  pivots?: NonNullable<Grid['pivots']>;
 }
 
 const FILTER_NAME = '_xlnm._FilterDatabase';
@@ -36,6 +37,8 @@ export function makeGrid(scanner: SheetScanner, context: CellContext, facts: She
     listObjects: facts.listObjects,
     names,
   };
+  if (facts.pivots && facts.pivots.length > 0) grid.pivots = facts.pivots;
+  if (scanner.frozenRow > 0) grid.frozenRow = scanner.frozenRow;
   if (facts.state !== 'visible') grid.state = facts.state;
   if (formulas.arrays.length > 0) grid.arrays = formulas.arrays;
   const outlines = collectOutlines(scanner.rowOutlines, box?.bottom ?? 0);

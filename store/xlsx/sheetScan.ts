@@ -25,6 +25,7 @@ export class SheetScanner {
   /** Ids of relations to Excel tables. */
   readonly tableIds: string[] = [];
   autoFilter: Range | null = null;
+  frozenRow = 0;
   /** True until the end tag of the cells was seen. */
   insideCells = false;
   /** Stopped at the beginning of a row because enough cells were gathered. */
@@ -179,6 +180,8 @@ export class SheetScanner {
       this.context.blanks?.addColumnStyle({ left, right, styleId: style });
     } else if (name === 'sheetFormatPr') {
       this.layout?.takeUsual(Number(attributes.get('defaultColWidth')), Number(attributes.get('defaultRowHeight')));
+    } else if (name === 'pane') {
+      if (/^frozen/.test(attributes.get('state') ?? '')) this.frozenRow = Math.trunc(Number(attributes.get('ySplit') ?? 0)) || 0;
     } else if (name === 'tablePart') this.tableIds.push(attributes.get('id') ?? '');
     else {
       const range = parseArea(attributes.get('ref') ?? '');
@@ -188,7 +191,7 @@ export class SheetScanner {
   }
 }
 
-const OUTSIDE = new Set(['col', 'mergeCell', 'tablePart', 'autoFilter', 'sheetFormatPr']);
+const OUTSIDE = new Set(['col', 'mergeCell', 'tablePart', 'autoFilter', 'sheetFormatPr', 'pane']);
 
 function addSpan(spans: Span[], first: number, last: number): void {
   const open = spans.at(-1);

@@ -13,7 +13,7 @@ import { readCustomProperties } from './customProperties.ts';
 import { refuseDamaged, refuseTooLarge } from './fileRefusals.ts';
 import { FormulaBudget } from './formulaBudget.ts';
 import { checkClaimedSizes, UnpackBudget, unpackEntry } from './inflate.ts';
-import { readTables } from './listObjects.ts';
+import { readPivots, readTables } from './listObjects.ts';
 import { makeBatches } from './makeBatches.ts';
 import { makeGrid } from './makeGrid.ts';
 import { Package } from './package.ts';
@@ -183,7 +183,8 @@ export class WorkbookFile {
     // It never pauses: one step goes to the end.
     await this.feed(scanner, entry, name).next();
     const listObjects = await readTables(this.pack, path, scanner.tableIds);
-    const grid = makeGrid(scanner, context, { sheet: name, state, names, listObjects });
+    const pivots = await readPivots(this.pack, path);
+    const grid = makeGrid(scanner, context, { sheet: name, state, names, listObjects, pivots });
     this.idlePool = context.pool;
     return grid;
   }

@@ -61,6 +61,18 @@ describe('findHeader', () => {
       {},
       [1, [1, 2, 3], 4],
     ],
+    [
+      'years that go on beyond what else looks like one',
+      '項目|2098|2099|2100|2101|2102|2103|2104\n売上|10|20|30|40|50|60|70\n費用|5|6|7|8|9|10|11\n利益|5|14|23|32|41|50|59',
+      {},
+      [1, [1], 2],
+    ],
+    [
+      'no title with a number, and no line as of a day above it',
+      '令和２年|統計調査|令和２年12月31日現在|人\n|第５３表　薬剤師数\n|||総数|薬局|病院|診療所|大学|企業|官庁\n|全国||9|8|7|6|5|4|3\n|東||1|2|3|4|5|6|7\n|西||2|3|4|5|6|7|8',
+      {},
+      [3, [3], 4],
+    ],
     ['no header: numbers from the first row on', '1|2|3\n4|5|6\n7|8|9', {}, [1, [], 1]],
   ])('finds %s', (_, picture, options, expected) => expect(shapeOf(picture, options)).toEqual(expected));
 });

@@ -16,6 +16,11 @@ export interface PictureOptions {
   formats?: Record<string, string>;
   /** Areas ruled like squared paper: every cell has a border, blank ones too. */
   ruled?: string[];
+  /** Areas of Excel's own tables and of pivot tables, each with one row of names, and of a filter. */
+  tables?: string[];
+  pivots?: string[];
+  filter?: string;
+  frozenRow?: number;
 }
 
 export function drawGrid(picture: string, options: PictureOptions = {}): Grid {
@@ -46,6 +51,10 @@ export function makeGrid(rows: string[][], options: PictureOptions = {}): Grid {
     });
   });
   return builder.finish();
+}
+
+function areasOf(areas: string[] = []): Range[] {
+  return areas.map((area) => parseArea(area) ?? { top: 1, left: 1, bottom: 1, right: 1 });
 }
 
 class GridBuilder {
@@ -83,7 +92,7 @@ class GridBuilder {
   }
 
   private areas() {
-    return (this.options.ruled ?? []).map((area) => parseArea(area) ?? { top: 1, left: 1, bottom: 1, right: 1 });
+    return areasOf(this.options.ruled);
   }
 
   /** The blank cells of the ruled areas, in row order. */
@@ -145,8 +154,10 @@ class GridBuilder {
       merges: (this.options.merges ?? []).map((merge) => parseArea(merge) ?? { top: 1, left: 1, bottom: 1, right: 1 }),
       hiddenRows: new Set(),
       hiddenColumns: new Set(),
-      listObjects: [],
-      names: [],
+      listObjects: areasOf(this.options.tables).map((range) => ({ name: 'T', range, headerRows: 1, totalsRows: 0 })),
+      pivots: areasOf(this.options.pivots).map((range) => ({ range, headerRows: 1 })),
+      ...(this.options.frozenRow ? { frozenRow: this.options.frozenRow } : {}),
+      names: areasOf(this.options.filter ? [this.options.filter] : []).map((range) => ({ name: '_xlnm._FilterDatabase', range })),
     };
   }
 }

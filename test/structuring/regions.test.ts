@@ -50,6 +50,49 @@ describe('findBlocks', () => {
     expect(blocksOf(`${report}\n\n\n\n\n${pairs}`).map((block) => block.table)).toEqual(['A1:D4', table]);
   });
 
+  /** Ranges of the tables, and the rows of their names. */
+  const tablesOf = (picture: string, options: PictureOptions) =>
+    blocksOf(picture, options).flatMap(({ table, header }) => (table ? [`${table} ${header}`] : []));
+  const halves = '*東\n店|金額|数\n銀座|1|5\n新宿|2|6\n店|金額|数\n梅田|3|7\n難波|4|8';
+  const beside = '店|金額||店員|額|数\n銀座|1||山田|5|1\n新宿|2||鈴木|6|2\n池袋|3||佐藤|7|3';
+
+  it.each<[string, string, PictureOptions, string[]]>([
+    ['tables one below the other without a gap', halves, { tables: ['A2:C4', 'A5:C7'] }, ['A2:C4 2', 'A5:C7 5']],
+    ['the same, which nothing marks', halves, {}, ['A2:C7 2']],
+    ['one of two tables with a column between', '店|金額||職|数\n銀座|1||a|5\n新宿|2||b|6', { pivots: ['A1:B3'] }, ['A1:B3 1', 'D1:E3 1']],
+    ['the same, which nothing marks', '店|金額||職|数\n銀座|1||a|5\n新宿|2||b|6', {}, ['A1:E3 1']],
+    ['a table that columns were added to', '店|金額|比\n銀座|1|0.1\n新宿|2|0.2', { pivots: ['A1:B3'] }, ['A1:C3 1']],
+    [
+      'a table with parents of its names above it',
+      '||売上|\n店|区|計画|実績\n銀座|東|1|5\n新宿|西|2|6',
+      { tables: ['A2:D4'], merges: ['C1:D1'] },
+      ['A1:D4 1,2'],
+    ],
+    [
+      'a table of texts, whose first row looks like any other',
+      '銀座|東|直営\n新宿|西|直営\n梅田|南|加盟',
+      { tables: ['A1:C3'] },
+      ['A1:C3 1'],
+    ],
+    ['tables over one another, of which the first counts', beside, { tables: ['A1:B4', 'B2:E4'] }, ['A1:B4 1', 'D1:F4 1']],
+    ['nothing where only names are left', '店|金額', { tables: ['A1:B1'] }, []],
+  ])('reads as the workbook marks it: %s', (_, picture, options, tables) => expect(tablesOf(picture, options)).toEqual(tables));
+
+  it.each<[string, PictureOptions, string[]]>([
+    ['a filter', { filter: 'A2:C5' }, ['A1:C5 1,2']],
+    ['a filter over a few of the columns', { filter: 'A2:A5' }, ['A1:C5 1']],
+  ])('takes the line with %s for the names', (_, options, tables) => {
+    expect(tablesOf('担当|区分|備考\n氏名|部署|役職\n山田|営業|主任\n鈴木|開発|課長\n佐藤|総務|部長', options)).toEqual(tables);
+  });
+
+  it.each([
+    [2, ['A2:D5 2']],
+    [3, ['A1:D5 1']],
+    [0, ['A1:D5 1']],
+  ])('takes the last line of a frozen pane for the names if it names every column: row %i', (frozenRow, tables) => {
+    expect(tablesOf('表|||版|\n氏名|部署|役職|級\n山田||主任|一\n鈴木|開発|課長|二\n佐藤|総務|部長|三', { frozenRow })).toEqual(tables);
+  });
+
   it('takes lines of prose for text', () => {
     expect(blocksOf('ご案内\nいつもお世話になっております。\nよろしくお願いいたします。')).toEqual([
       { table: null, header: [], form: [], above: ['A1', 'A2', 'A3'], below: [] },

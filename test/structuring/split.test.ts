@@ -68,6 +68,12 @@ describe('splitRows', () => {
       ['A1:D3', 'A4:D6'],
     ],
     [
+      'one statement that goes on as narrow as it was, below a total',
+      '項目|1月|2月|3月|4月|5月|6月|7月\n売上|1|2|3|4|5|6|7\n費用|1|2|3|4|5|6|7\n利益|1|2|3|4|5|6|7\n税|1|2|3|4|5|6|7\n資産|||||5|6|7\n資産合計|||||5|6|7\n\n借入|||||1|2|3\n資本|||||4|4|4',
+      {},
+      null,
+    ],
+    [
       'one table where rows of texts are much alike',
       '*部|*案件|*部門|*確度\n山田|a|営業|高\n鈴木|a|営業|高\n佐藤|a|営業|高\n\n伊藤|a|営業|高\n加藤|a|営業|高',
       {},

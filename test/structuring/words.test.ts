@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  isAsOf,
   isComputedLabel,
   isFirstPart,
   isNoteStart,
+  isNumberedTitle,
   isPlainTitle,
   isProfitLabel,
   isRateName,
@@ -53,6 +55,18 @@ const cases: [name: string, test: (text: string) => boolean, yes: string[], no: 
     isPlainTitle,
     ['損益計算書', 'Sales report', '2023年度 予算'],
     ['', '(単位：円)', '2024年4月30日現在', '自 2023年4月1日', 'As of March'],
+  ],
+  [
+    'isAsOf',
+    isAsOf,
+    ['令和２年12月31日現在', '2024/4/1時点', 'As of March 31, 2024', 'as at 9/14'],
+    ['現在', '現在地', 'As of now', 'asset 9'],
+  ],
+  [
+    'isNumberedTitle',
+    isNumberedTitle,
+    ['第５３表　薬剤師数', '第1-2表 人口', '表3 輸出', 'Table 8--U.S. exports', 'Table 3. Exports'],
+    ['表', '一覧表', '3表', 'Table of contents', 'Tables 3', '第3四半期'],
   ],
   [
     'isNoteStart',

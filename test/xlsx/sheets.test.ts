@@ -84,6 +84,25 @@ describe('readWorkbook: what stands around the cells', () => {
     expect(grid.listObjects).toEqual([{ name: '売上', range: range(1, 1, 9, 3), headerRows: 1, totalsRows: 1 }]);
     expect(grid.names).toEqual([{ name: '_xlnm._FilterDatabase', range: range(1, 5, 9, 6) }]);
   });
+
+  it.each([
+    ['<pane ySplit="2" topLeftCell="A3" state="frozen"/>', 2],
+    ['<pane ySplit="2000" topLeftCell="A3" state="split"/>', undefined],
+    ['<pane xSplit="1" topLeftCell="B1" state="frozen"/>', undefined],
+  ])('pivot tables and frozen rows: %s', async (pane, frozenRow) => {
+    const location = '<location ref="A3:D9" firstHeaderRow="1" firstDataRow="2" firstDataCol="1"/>';
+    const grid = await readGrid({
+      sheets: [
+        whole(`<sheetViews><sheetView>${pane}</sheetView></sheetViews><sheetData><row r="1"><c r="A1"><v>1</v></c></row></sheetData>`),
+      ],
+      sheetRelations: relation('rId7', 'pivotTable', '../pivotTables/pivotTable1.xml'),
+      extra: [
+        { name: 'xl/pivotTables/pivotTable1.xml', content: `<pivotTableDefinition xmlns="${MAIN}">${location}</pivotTableDefinition>` },
+      ],
+    });
+    expect(grid.pivots).toEqual([{ range: range(3, 1, 9, 4), headerRows: 2 }]);
+    expect(grid.frozenRow).toBe(frozenRow);
+  });
 });
 
 describe('readWorkbook: styles', () => {

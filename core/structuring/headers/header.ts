@@ -20,8 +20,13 @@ interface Evidence {
   data: number;
 }
 
-export function findHeader(view: SheetView, block: Range, lines: Line[]): HeaderShape {
+/** `known` is the first line with data where the workbook itself says so: below the names that carry a filter. */
+export function findHeader(view: SheetView, block: Range, lines: Line[], known = -1): HeaderShape {
   const profiles = profileColumns(view, block, bodyLines(lines));
+  if (known > 0 && known < lines.length) {
+    const shape = growHeader(view, block, lines, profiles, known);
+    return shape.header.includes(known - 1) ? shape : { top: known - 1, header: [known - 1], firstData: known };
+  }
   const limit = Math.min(lines.length, 40);
   const columns = profiles.filter((profile) => profile.filled > 0).length;
   let firstData = -1;
@@ -217,7 +222,8 @@ function judgeHeaderLine(
   // Numbers where numbers stand are values: label/value pairs above the table.
   if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
   // Names for every column may end with a colon.
-  if (started && ((isFormLine(view, line) && !namesAll(line, profiles)) || isDated(view, line, nextNames(lines, k), evidence.header))) return 'stop';
+  if (started && ((isFormLine(view, line) && !namesAll(line, profiles)) || isDated(view, line, nextNames(lines, k), evidence.header)))
+    return 'stop';
   // Names over no column of numbers, far from the header and close to the data: the first group of the data.
   if (!started && evidence.header === 0 && gap === 0 && k > 0 && line.row - lines[k - 1]!.row > 1 && hasWideLineAbove(lines, k, below))
     return 'group';

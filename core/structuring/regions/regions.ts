@@ -5,8 +5,9 @@ import { findHeader } from '../headers/header.ts';
 import { isNoteStart, isTotalLabel } from '../names/words.ts';
 import { boundsOf, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from '../sheet/lines.ts';
 import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
-import { MAX_FORM_TITLES, MAX_TAIL_CELLS } from '../thresholds.ts';
+import { FULL_HEADER_SHARE, MAX_FORM_TITLES, MAX_TAIL_CELLS } from '../thresholds.ts';
 import { isForm, readPairs } from './forms.ts';
+import { findFilterRow, findMarked, listMarked, type MarkedTable } from './marked.ts';
 import { splitSheet } from './split.ts';
 
 export interface FoundTable {
@@ -34,7 +35,11 @@ export interface FoundBlock {
 }
 
 export function findBlocks(view: SheetView): FoundBlock[] {
-  const blocks = splitSheet(view).map((range) => readBlock(view, range));
+  const marked = listMarked(view);
+  const blocks = splitSheet(view, marked).map((range) => {
+    const own = findMarked(marked, view, range);
+    return own ? readMarked(view, range, own) : readBlock(view, range);
+  });
   const tables = blocks.flatMap(({ table }) => (table ? [table] : []));
   const widest = Math.max(...tables.map(({ range }) => range.right - range.left + 1));
   if (tables.length > 1) for (const block of blocks) demoteSettings(view, block, widest);
@@ -75,6 +80,22 @@ const MIN_WIDE = 4;
 /** More pairs than this are a list worth a table of its own. */
 const MAX_SETTINGS = 12;
 
+/** A table that the workbook marks, with the lines above and below it. Parents of its names may stand above it. */
+function readMarked(view: SheetView, range: Range, { range: own, firstDataRow }: MarkedTable): FoundBlock {
+  const block: FoundBlock = { range, table: null, form: [], above: [], below: [], separated: false };
+  const lines = readLines(view, range);
+  const body = lines.filter((line) => line.row <= own.bottom);
+  const first = body.findIndex((line) => line.row >= firstDataRow);
+  const shape = findHeader(view, { ...own, top: range.top }, body, first);
+  const names = body.flatMap((line, k) => (line.row >= own.top && k < first ? [k] : []));
+  const top = Math.min(shape.top, names[0] ?? first);
+  readAbove(view, body.slice(0, top), block);
+  block.below.push(...lines.slice(body.length).flatMap((line) => readTexts(view, line)));
+  const header = [...new Set([...shape.header, ...names])].filter((k) => k >= top).sort((a, b) => a - b);
+  block.table = { range: boundsOf(body.slice(top))!, headerRows: header.map((k) => body[k]!.row), firstDataRow: body[first]!.row };
+  return block;
+}
+
 function readBlock(view: SheetView, range: Range): FoundBlock {
   const block: FoundBlock = { range, table: null, form: [], above: [], below: [], separated: false };
   const lines = readLines(view, range);
@@ -93,7 +114,7 @@ function readBlock(view: SheetView, range: Range): FoundBlock {
     block.above.push(...body.flatMap((line) => readTexts(view, line)));
     return block;
   }
-  const shape = findHeader(view, bounds, body);
+  const shape = findHeader(view, bounds, body, findNamesEnd(view, bounds, body));
   readAbove(view, body.slice(0, shape.top), block);
   const tail = findTail(view, body, shape.firstData, bounds);
   if (tail < body.length) pushForm(block, body.slice(tail));
@@ -104,6 +125,18 @@ function readBlock(view: SheetView, range: Range): FoundBlock {
     firstDataRow: body[shape.firstData]?.row ?? bounds.bottom + 1,
   };
   return block;
+}
+
+/** The line below the names, where a filter or a frozen pane shows which line they are; -1 where nothing does. */
+function findNamesEnd(view: SheetView, bounds: Range, lines: Line[]): number {
+  const filter = findFilterRow(view, bounds);
+  const wide = (bounds.right - bounds.left + 1) * FULL_HEADER_SHARE;
+  const at = lines.findIndex((line) => {
+    if (line.row !== filter && line.row !== view.grid.frozenRow) return false;
+    const named = line.distinct > 1 && line.texts + line.periods + line.years === line.to - line.from;
+    return named && (line.row === filter || line.distinct >= Math.max(MIN_WIDE, wide));
+  });
+  return at < 0 ? -1 : at + 1;
 }
 
 /** Where the pairs of a form begin, below its titles and a line with its name, number and date; -1 when the lines are no form. */

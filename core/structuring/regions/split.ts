@@ -3,22 +3,25 @@
 import type { Range } from '../../grid/grid.ts';
 import { boundsOf, readLines } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
+import { findMarked, type MarkedTable, splitMarked } from './marked.ts';
 import { splitColumns } from './splitColumns.ts';
 import { splitRows } from './splitRows.ts';
 
 /** Columns and rows are cut in turn; layouts that go deeper than this are taken as they are. */
 const MAX_DEPTH = 12;
 
-export function splitSheet(view: SheetView): Range[] {
-  return view.used ? splitBlock(view, view.used, 0) : [];
+export function splitSheet(view: SheetView, marked: MarkedTable[] = []): Range[] {
+  return view.used ? splitBlock(view, marked, view.used, 0) : [];
 }
 
-function splitBlock(view: SheetView, block: Range, depth: number): Range[] {
+function splitBlock(view: SheetView, marked: MarkedTable[], block: Range, depth: number): Range[] {
   const lines = readLines(view, block);
   const bounds = boundsOf(lines);
   if (!bounds) return [];
   const own = { ...bounds, left: Math.max(bounds.left, block.left), right: Math.min(bounds.right, block.right) };
   if (depth >= MAX_DEPTH) return [own];
-  const parts = splitColumns(view, own, lines) ?? splitRows(view, own, lines);
-  return parts ? parts.flatMap((part) => splitBlock(view, part, depth + 1)) : [own];
+  const around = marked.length > 0 ? splitMarked(view, marked, own, lines) : null;
+  if (!around && marked.length > 0 && findMarked(marked, view, own)) return [own];
+  const parts = around ?? splitColumns(view, own, lines) ?? splitRows(view, own, lines);
+  return parts ? parts.flatMap((part) => splitBlock(view, marked, part, depth + 1)) : [own];
 }

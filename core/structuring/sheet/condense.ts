@@ -220,6 +220,7 @@ function shorten(grid: Grid, dropped: Span[]): Condensed {
       hiddenRows: new Set([...grid.hiddenRows].filter((row) => !isDropped(row)).map(moved)),
       listObjects: grid.listObjects.map(moveRange),
       names: grid.names.map(moveRange),
+      ...(grid.pivots ? { pivots: grid.pivots.map(moveRange) } : {}),
     },
     originalRow(row) {
       let original = row;
