@@ -33,6 +33,12 @@ describe('findBlocks', () => {
     expect(found.flatMap(({ form }) => form)).toEqual(['A1:B2']);
   });
 
+  it('parts what is declared and signed below a table from it', () => {
+    const claim =
+      '日付|内容|金額\n1|電車|200\n2|タクシー|900\n合計||1100\n\n上記のとおり申請します\n\n署名|…………|日付|…………\n承認|…………|日付|…………';
+    expect(blocksOf(claim)).toEqual([{ table: 'A1:C4', header: [1], form: ['A8:D9'], above: [], below: ['A6'] }]);
+  });
+
   it('takes a few named values beside real tables for settings', () => {
     const tables = '*売上\n*#店舗|*#金額\n銀座|100\n新宿|200\n\n\n\n*在庫\n*#品番|*#数量|*#倉庫\nA1|5|東\nA2|7|西';
     const found = blocksOf(`${tables}${'\n'.repeat(8)}税率|0.1\n送料|500`);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   isAsOf,
   isComputedLabel,
+  isFillIn,
   isFirstPart,
   isNoteStart,
   isNumberedTitle,
@@ -62,6 +63,7 @@ const cases: [name: string, test: (text: string) => boolean, yes: string[], no: 
     ['令和２年12月31日現在', '2024/4/1時点', 'As of March 31, 2024', 'as at 9/14'],
     ['現在', '現在地', 'As of now', 'asset 9'],
   ],
+  ['isFillIn', isFillIn, ['…………', '....…', '______ ____', '＿＿＿＿'], ['…', '...', '---', '____ 印', '-', '']],
   [
     'isNumberedTitle',
     isNumberedTitle,

@@ -1,7 +1,7 @@
 /** Where the titles above a table end, which rows are its header, and where its data begins. */
 
 import type { Range } from '../../grid/grid.ts';
-import { isAsOf, isNoteStart, isNumberedTitle, isUnitLine } from '../names/words.ts';
+import { isAsOf, isFillIn, isNoteStart, isNumberedTitle, isUnitLine } from '../names/words.ts';
 import { type ColumnProfile, isColumnOfDigits, isFiller, type Line, profileColumns } from '../sheet/lines.ts';
 import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
 import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS, MAX_TITLE_LINES, MAX_YEAR_STEP } from '../thresholds.ts';
@@ -187,6 +187,7 @@ function judgeHeaderLine(
   const gap = below - line.row - 1;
   const first = view.label(line.from);
   if (isRuled(line)) return 'pending';
+  for (let i = line.from; i < line.to; i += 1) if (isFillIn(view.label(i))) return 'stop';
   if (isUnitLine(first) && line.distinct === 1) return started ? 'stop' : 'pending';
   if (started && isAboveHeader(view, block, line, lines[k + 1]!)) return 'stop';
   // `Ship date:` with nothing beside it, right above names for every column: a line of a form that nobody has filled in.

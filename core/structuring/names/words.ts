@@ -92,6 +92,11 @@ export function isNumberedTitle(text: string): boolean {
   return /^(?:第?\s?\d+(?:[-–の.]\d+)*\s?表|表\s?\d+|table\s\d+)(?:[-–.:\s]|$).*\S/i.test(text.normalize('NFKC').trim());
 }
 
+/** `……………`, `__________`: a place to sign or to fill in by hand. */
+export function isFillIn(text: string): boolean {
+  return /^(?:[._＿]{4,}|[…‥]{2,})[.…‥_＿\s]*$/.test(text.trim());
+}
+
 /** Not only a date, a period, a page or a remark in brackets. */
 export function isPlainTitle(text: string): boolean {
   const plain = text.normalize('NFKC').trim();

@@ -1,5 +1,6 @@
 /** Label/value pairs: the blocks of an application form, and the lines above an invoice's table. */
 
+import { isFillIn } from '../names/words.ts';
 import type { Line } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 
@@ -15,11 +16,18 @@ function isFormLabel(view: SheetView, i: number): boolean {
   return style.bold || style.filled || /[:：]$/.test(view.label(i));
 }
 
+/** A line to be filled in by hand: a signature, its date. */
+export function isToFillIn(view: SheetView, line: Line): boolean {
+  for (let i = line.from; i < line.to; i += 1) if (isFillIn(view.label(i))) return true;
+  return false;
+}
+
 /** The pairs of a line; null when it does not start with a label. */
 export function readPairs(view: SheetView, line: Line): FormPair[] | null {
   const pairs: FormPair[] = [];
   for (let i = line.from; i < line.to; i += 1) {
-    if (isFormLabel(view, i)) pairs.push({ label: i, values: [] });
+    const open = i + 1 < line.to && view.isText(i) && isFillIn(view.label(i + 1));
+    if (isFormLabel(view, i) || open) pairs.push({ label: i, values: [] });
     else if (pairs.length === 0) return null;
     else pairs.at(-1)!.values.push(i);
   }

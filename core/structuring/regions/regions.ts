@@ -6,7 +6,7 @@ import { isNoteStart, isTotalLabel } from '../names/words.ts';
 import { boundsOf, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from '../sheet/lines.ts';
 import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
 import { FULL_HEADER_SHARE, MAX_FORM_TITLES, MAX_TAIL_CELLS } from '../thresholds.ts';
-import { isForm, readPairs } from './forms.ts';
+import { isForm, isToFillIn, readPairs } from './forms.ts';
 import { findFilterRow, findMarked, listMarked, type MarkedTable } from './marked.ts';
 import { splitSheet } from './split.ts';
 
@@ -117,7 +117,12 @@ function readBlock(view: SheetView, range: Range): FoundBlock {
   const shape = findHeader(view, bounds, body, findNamesEnd(view, bounds, body));
   readAbove(view, body.slice(0, shape.top), block);
   const tail = findTail(view, body, shape.firstData, bounds);
-  if (tail < body.length) pushForm(block, body.slice(tail));
+  // What is declared above a signature is a note; the rest are pairs.
+  for (const line of body.slice(tail)) {
+    if (line.distinct === 1 && !isToFillIn(view, line) && view.isText(line.from) && readPairs(view, line) === null)
+      block.below.push(...readTexts(view, line));
+    else pushForm(block, [line]);
+  }
   const table = body.slice(shape.top, tail);
   block.table = {
     range: boundsOf(table)!,
@@ -155,14 +160,26 @@ function findForm(view: SheetView, lines: Line[]): number {
  * in the end. Totals stay with the table that they sum.
  */
 function findTail(view: SheetView, lines: Line[], firstData: number, bounds: Range): number {
-  let tail = lines.length;
-  for (let k = lines.length - 1; k > firstData + 1; k -= 1) {
+  let tail = findSignatures(view, lines, firstData);
+  for (let k = tail - 1; k > firstData + 1; k -= 1) {
     const line = lines[k]!;
     const pairs = line.left > bounds.left && line.distinct <= MAX_TAIL_CELLS ? readPairs(view, line) : null;
     if (!pairs?.every((pair) => pair.values.length > 0) || isTotalLabel(view.label(line.from))) break;
     if (line.row - lines[k - 1]!.row > 1) tail = k;
   }
   return tail;
+}
+
+/** Lines to be filled in by hand at the end of a form, with what is declared above them; the number of lines where there are none. */
+function findSignatures(view: SheetView, lines: Line[], firstData: number): number {
+  let end = lines.length;
+  for (let k = lines.length - 1; k > firstData + 1; k -= 1) {
+    if (isToFillIn(view, lines[k]!)) end = k;
+    else if (lines[k]!.distinct > 1 || lines[k]!.texts === 0) break;
+  }
+  if (end === lines.length) return end;
+  while (end - 1 > firstData && lines[end - 1]!.distinct === 1 && lines[end - 1]!.texts > 0) end -= 1;
+  return end;
 }
 
 /** Lines above a table: pairs of a form where they are such, titles otherwise. */

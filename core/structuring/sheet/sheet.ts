@@ -5,6 +5,7 @@ import { CellKind, type CellStyle, type Grid, PLAIN_STYLE, type Range } from '..
 import { parsePeriod } from '../../period/period.ts';
 import type { CellValue } from '../../types/infer.ts';
 import { isNullMark, parseNumberText } from '../../types/number.ts';
+import { isFillIn } from '../names/words.ts';
 import { FIRST_DAY, readDayNumber, readValue } from './cellValue.ts';
 import { Frames } from './frames.ts';
 import { openSumBudget, type SumBudget } from './sumBudget.ts';
@@ -213,6 +214,8 @@ const MARKED_FIGURE =
 function classifyText(text: string): CellClass {
   if (text.length > 40) return CellClass.text;
   const plain = text.trim();
+  // A row of dots is a place to sign, and no missing number.
+  if (isFillIn(plain)) return CellClass.text;
   if (isNullMark(plain)) return CellClass.nullMark;
   // `(2010)` under a name is a year; few negative figures look like one.
   const year = /^\(?(\d{4})\)?$/.exec(plain);
