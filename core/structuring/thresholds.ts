@@ -170,3 +170,38 @@ export const LEVEL_SHARES = { sums: 0.95, layout: 0.8 };
 
 /** Below this the next best reading is told, too: one of five such readings was wrong. */
 export const CLOSE_CONFIDENCE = 0.85;
+
+/** Columns of a table that settings may belong to. */
+export const MIN_WIDE = 4;
+
+/** More pairs than this are a list worth a table of its own. */
+export const MAX_SETTINGS = 12;
+
+/** Longer runs of pairs are lists, whatever their style. */
+export const MAX_FORM_LINES = 60;
+
+/** Columns and rows are cut in turn; layouts that go deeper than this are taken as they are. */
+export const MAX_DEPTH = 12;
+
+/** How many rows back the parts of a difference are searched: reports state results close to their parts. */
+export const MAX_DIFFERENCE_TERMS = 5;
+
+/** Rows a sum without a formula may reach over. */
+export const MAX_SUM_ROWS = 2000;
+
+/** Totals that are tried against all rows before them; more of them would make the search quadratic. */
+export const MAX_GRAND_TOTALS = 60;
+
+/** In longer tables a difference is looked for only where a name or bold type suggests one. */
+export const MAX_UNNAMED_ROWS = 150;
+
+/** Unmarked parents are looked for in reports, which are not longer than this, among at most so many parts. */
+export const MAX_UNMARKED_ROWS = 1500;
+
+export const MAX_UNMARKED_PARTS = 60;
+
+/** Longer tables are lists: their numbers count rows. */
+export const MAX_NUMBERED_ROWS = 1500;
+
+/** Vertical lines that must run on for rows to be of one frame: two may be a box around a whole page. */
+export const MIN_VERTICALS = 3;

@@ -3,6 +3,7 @@
 import { isFillIn } from '../names/words.ts';
 import type { Line } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
+import { MAX_FORM_LINES } from '../thresholds.ts';
 
 interface FormPair {
   label: number;
@@ -60,6 +61,3 @@ export function isForm(view: SheetView, lines: Line[]): boolean {
   // Numbers in most places make it a small table with bold row names.
   return fitting >= lines.length * 0.8 && values * 2 >= lines.length && numbers * 2 <= values && labelColumns.size <= 4;
 }
-
-/** Longer runs of pairs are lists, whatever their style. */
-const MAX_FORM_LINES = 60;

@@ -5,7 +5,7 @@ import { findHeader } from '../headers/header.ts';
 import { isNoteStart, isTotalLabel } from '../names/words.ts';
 import { boundsOf, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from '../sheet/lines.ts';
 import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
-import { FULL_HEADER_SHARE, MAX_FORM_TITLES, MAX_TAIL_CELLS } from '../thresholds.ts';
+import { FULL_HEADER_SHARE, MAX_FORM_TITLES, MAX_SETTINGS, MAX_TAIL_CELLS, MIN_WIDE } from '../thresholds.ts';
 import { isForm, isToFillIn, readPairs } from './forms.ts';
 import { findFilterRow, findMarked, listMarked, type MarkedTable } from './marked.ts';
 import { splitSheet } from './split.ts';
@@ -73,12 +73,6 @@ function areMixedPairs(view: SheetView, lines: Line[]): boolean {
   }
   return kinds.size > 1;
 }
-
-/** Columns of a table that settings may belong to. */
-const MIN_WIDE = 4;
-
-/** More pairs than this are a list worth a table of its own. */
-const MAX_SETTINGS = 12;
 
 /** A table that the workbook marks, with the lines above and below it. Parents of its names may stand above it. */
 function readMarked(view: SheetView, range: Range, { range: own, firstDataRow }: MarkedTable): FoundBlock {

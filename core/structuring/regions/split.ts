@@ -3,12 +3,10 @@
 import type { Range } from '../../grid/grid.ts';
 import { boundsOf, readLines } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
+import { MAX_DEPTH } from '../thresholds.ts';
 import { findMarked, type MarkedTable, splitMarked } from './marked.ts';
 import { splitColumns } from './splitColumns.ts';
 import { splitRows } from './splitRows.ts';
-
-/** Columns and rows are cut in turn; layouts that go deeper than this are taken as they are. */
-const MAX_DEPTH = 12;
 
 export function splitSheet(view: SheetView, marked: MarkedTable[] = []): Range[] {
   return view.used ? splitBlock(view, marked, view.used, 0) : [];

@@ -2,24 +2,20 @@
 
 import { isProfitLabel, isResultLabel, isSubtotalLabel } from '../names/words.ts';
 import type { SheetView } from '../sheet/sheet.ts';
-import { RESULT_DIGITS, STRONG_DIGITS } from '../thresholds.ts';
+import {
+  MAX_DIFFERENCE_TERMS,
+  MAX_GRAND_TOTALS,
+  MAX_SUM_ROWS,
+  MAX_UNMARKED_PARTS,
+  MAX_UNMARKED_ROWS,
+  MAX_UNNAMED_ROWS,
+  RESULT_DIGITS,
+  STRONG_DIGITS,
+} from '../thresholds.ts';
 import type { ReportRow } from './report.ts';
 import { checkSum, readSumFormula, type SumCheck, type Term } from './sums.ts';
 import type { TableRows } from './tableRows.ts';
 
-/** How many rows back the parts of a difference are searched: reports state results close to their parts. */
-const MAX_DIFFERENCE_TERMS = 5;
-/** Rows a sum without a formula may reach over. */
-const MAX_SUM_ROWS = 2000;
-/** Totals that are tried against all rows before them; more of them would make the search quadratic. */
-const MAX_GRAND_TOTALS = 60;
-
-/** In longer tables a difference is looked for only where a name or bold type suggests one. */
-const MAX_UNNAMED_ROWS = 150;
-
-/** Unmarked parents are looked for in reports, which are not longer than this, among at most so many parts. */
-const MAX_UNMARKED_ROWS = 1500;
-const MAX_UNMARKED_PARTS = 60;
 interface Context {
   view: SheetView;
   table: TableRows;

@@ -2,6 +2,7 @@
 
 import { isComputedLabel, isProfitLabel, isTotalLabel, isWholeLabel } from '../names/words.ts';
 import type { SheetView } from '../sheet/sheet.ts';
+import { MAX_NUMBERED_ROWS } from '../thresholds.ts';
 import type { TableRows } from './tableRows.ts';
 
 export interface OutlineNode {
@@ -126,9 +127,6 @@ const NUMBERINGS = [
   /^[A-Za-z][.．)]\s/,
   /^[(（][A-Za-zァ-ン][)）]/u,
 ];
-
-/** Longer tables are lists: their numbers count rows. */
-const MAX_NUMBERED_ROWS = 1500;
 
 /** Numbered labels without indents: `Ⅰ`, `1.`, `(1)` in the order they first come are the levels. */
 function indentByNumbering(nodes: OutlineNode[]): void {

@@ -1,11 +1,9 @@
 /** Lines people draw: the borders around cells, blank ones included. */
 
 import type { CellStyle, Grid } from '../../grid/grid.ts';
+import { MIN_VERTICALS } from '../thresholds.ts';
 
 type Border = CellStyle['border'];
-
-/** Vertical lines that must run on for rows to be of one frame: two may be a box around a whole page. */
-const MIN_VERTICALS = 3;
 
 export class Frames {
   private readonly grid: Grid;
