@@ -43,6 +43,10 @@ function makeGuidePage(path: string, markdown: string, known: ReadonlySet<string
         const target = findTarget(path, href, known);
         return target === null ? text.text : html`<a href="${target}">${text}</a>`.text;
       },
+      // Pictures are files of the project, which are not served: what they show is said instead.
+      image({ text }) {
+        return html`<em>${text}</em>`.text;
+      },
     },
   });
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? path;

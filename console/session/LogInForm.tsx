@@ -7,7 +7,7 @@ import { sessionWords } from './words.ts';
 type Way = 'password' | 'signUp' | 'token';
 
 /** By e-mail and password, or by a token that is pasted. */
-export function LogInForm({ canSignUp, hasProvider = false }: { canSignUp: boolean; hasProvider?: boolean }) {
+export function LogInForm({ canSignUp, hasProvider }: { canSignUp: boolean; hasProvider: boolean }) {
   const t = useWords(sessionWords);
   const session = useSession();
   const [way, setWay] = useState<Way>('password');

@@ -5,6 +5,7 @@ import { Dialog } from '../parts/Dialog.tsx';
 import { NoticeProvider } from '../parts/notices.tsx';
 import { ProblemNote } from '../parts/ProblemNote.tsx';
 import { commonWords } from '../parts/words.ts';
+import { useHome } from '../session/home.ts';
 import { LogInForm } from '../session/LogInForm.tsx';
 import { LogInPage } from '../session/LogInPage.tsx';
 import { useSession } from '../session/session.tsx';
@@ -20,7 +21,6 @@ const SettingsPage = lazy(() => import('../pages/settings/SettingsPage.tsx'));
 
 export function App() {
   const { state, retry } = useSession();
-  const t = useWords(sessionWords);
   if (state.kind === 'asking') return <p role="status" />;
   if (state.kind === 'failed') return <ProblemNote error={state.error} onRetry={retry} />;
   if (state.kind === 'out') return <LogInPage />;
@@ -35,13 +35,20 @@ export function App() {
           </ErrorBoundary>
         </Shell>
       </UploadProvider>
-      {state.kind === 'ended' && (
-        <Dialog title={t.logIn} onClose={() => {}}>
-          <p>{t.ended}</p>
-          <LogInForm canSignUp={false} />
-        </Dialog>
-      )}
+      {state.kind === 'ended' && <LogInAgain />}
     </NoticeProvider>
+  );
+}
+
+/** Over the page, which stays as it is. */
+function LogInAgain() {
+  const t = useWords(sessionWords);
+  const { data: home } = useHome();
+  return (
+    <Dialog title={t.logIn} onClose={() => {}}>
+      <p>{t.ended}</p>
+      <LogInForm canSignUp={false} hasProvider={home?.log_in.oidc ?? false} />
+    </Dialog>
   );
 }
 

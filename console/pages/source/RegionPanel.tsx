@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import type { Schemas } from '../../api/client.ts';
-import { useWords } from '../../i18n/language.tsx';
+import { useSpeech, useWords } from '../../i18n/language.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { ProblemNote } from '../../parts/ProblemNote.tsx';
 import { workbookWords } from '../workbook/words.ts';
 import { formatRange, type Range } from './a1.ts';
 import { RegionForm } from './RegionForm.tsx';
-import { type Region, type Sheet, withHeaders } from './spec.ts';
+import { isUnsure, type Region, type Sheet, withHeaders } from './spec.ts';
 import type { Corrections } from './useCorrections.ts';
 import { sourceWords } from './words.ts';
 
@@ -17,15 +17,18 @@ interface RegionPanelProps {
   regions: Region[];
   region: Region | null;
   corrections: Corrections;
+  /** Set if the sheet was read as one that was corrected before. */
+  learned: Schemas['LearnedSheet'] | undefined;
   selected: Range | null;
   onChoose: (id: string) => void;
 }
 
 /** What was understood, and its correction. */
-export function RegionPanel({ source, sheet, regions, region, corrections, selected, onChoose }: RegionPanelProps) {
+export function RegionPanel({ source, sheet, regions, region, corrections, learned, selected, onChoose }: RegionPanelProps) {
   const t = useWords(sourceWords);
   const w = useWords(workbookWords);
   const { say } = useNotices();
+  const { formatTime } = useSpeech();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const run = async (work: () => Promise<void>) => {
@@ -37,6 +40,11 @@ export function RegionPanel({ source, sheet, regions, region, corrections, selec
       setError(caught);
     }
     setBusy(false);
+  };
+  const apply = async (id: string) => {
+    const isCorrected = corrections.isChanged;
+    const made = t.applied((await corrections.apply(id)).join(', '));
+    say(isCorrected ? `${made} ${t.remembered}` : made);
   };
   const addRegion = () => {
     if (!selected) return;
@@ -64,11 +72,15 @@ export function RegionPanel({ source, sheet, regions, region, corrections, selec
         {source.structuring && <span className="mark">{w.structuring[source.structuring]}</span>}
       </div>
       {source.structuring_reason && <p className="dim">{source.structuring_reason}</p>}
+      {learned && <p className="note">{t.learned(formatTime(learned.corrected_at))}</p>}
       <ul className="plain-list region-list">
-        {regions.map(({ id, kind, name, range }) => (
-          <li key={id}>
-            <button type="button" className={`region ${kind}`} aria-pressed={region?.id === id} onClick={() => onChoose(id)}>
-              <span className="mark">{t.kinds[kind]}</span> {name ?? ''} <small className="dim">{range}</small>
+        {regions.map((each) => (
+          <li key={each.id}>
+            <button type="button" className={`region ${each.kind}`} aria-pressed={region?.id === each.id} onClick={() => onChoose(each.id)}>
+              <span className="mark">{t.kinds[each.kind]}</span> {each.name ?? ''} <small className="dim">{each.range}</small>{' '}
+              {typeof each.confidence === 'number' && (
+                <span className={isUnsure(each) ? 'mark warning' : 'dim'}>{t.sure(Math.round(each.confidence * 100))}</span>
+              )}
             </button>
           </li>
         ))}
@@ -93,16 +105,12 @@ export function RegionPanel({ source, sheet, regions, region, corrections, selec
           )}
         </div>
       )}
+      {region && <Decisions region={region} />}
       {canCorrect && region && (
         <>
           <RegionForm key={region.id} region={region} sheet={sheet} selected={selected} onChange={corrections.change} />
           {(region.kind === 'data' || region.kind === 'report') && (
-            <button
-              type="button"
-              className="main"
-              disabled={busy}
-              onClick={() => void run(async () => say(t.applied((await corrections.apply(region.id)).join(', '))))}
-            >
+            <button type="button" className="main" disabled={busy} onClick={() => void run(() => apply(region.id))}>
               {busy ? t.applying : t.apply}
             </button>
           )}
@@ -110,5 +118,25 @@ export function RegionPanel({ source, sheet, regions, region, corrections, selec
       )}
       {error !== null && <ProblemNote error={error} />}
     </section>
+  );
+}
+
+/** Why the region is read as it is, and what it would be otherwise. */
+function Decisions({ region }: { region: Region }) {
+  const t = useWords(sourceWords);
+  const { decisions = [] } = region;
+  if (decisions.length === 0) return null;
+  return (
+    <details open={isUnsure(region)}>
+      <summary>{t.why}</summary>
+      <ul className="plain-list">
+        {decisions.map(({ about, confidence, reason, otherwise }) => (
+          <li key={about}>
+            <span className="mark">{t.about[about]}</span> {reason} <small className="dim">{t.sure(Math.round(confidence * 100))}</small>
+            {otherwise && <div className="dim">{t.otherwise(otherwise)}</div>}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

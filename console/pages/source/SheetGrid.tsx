@@ -13,7 +13,7 @@ import { formatValue } from '../../grid/format.ts';
 import { useGridTheme } from '../../grid/theme.ts';
 import { contains, parseRange, type Range, toLetters } from './a1.ts';
 import { brightness, columnPixels, type Look, rowPixels, styleOf, tint } from './look.ts';
-import { cellOf, type Region, type Sheet } from './spec.ts';
+import { cellOf, isUnsure, type Region, type Sheet } from './spec.ts';
 
 interface SheetGridProps {
   label: string;
@@ -30,6 +30,8 @@ interface SheetGridProps {
   onResize: (range: Range) => void;
 }
 
+/** Of regions that may be read otherwise. */
+const unsureColor = '#d1480a';
 const colors: Record<Region['kind'], string> = { data: '#2f7ed8', report: '#8a4fd3', title: '#1a8f5a', note: '#9a7b00', form: '#c2571a' };
 type Corner = 'start' | 'end';
 
@@ -58,7 +60,7 @@ export default function SheetGrid({ label, sheet, regions, chosen, lit, doubtful
       const text = merge && row !== i + 1 ? '' : formatValue(cellOf(sheet, column, row));
       const style = styleOf(sheet, column, row);
       const found = here.regions.find(({ range }) => contains(range, column, row));
-      const color = found ? colors[found.kind] : null;
+      const color = found?.color ?? null;
       const isHeader = found?.headers.has(row) ?? false;
       const isTotal = found?.totals.some((range) => contains(range, column, row)) ?? false;
       const isLit = here.lit.some((range) => contains(range, column, row));
@@ -189,7 +191,7 @@ function Corners({ grid, range, onGrab }: { grid: DataEditorRef | null; range: R
 
 interface Placed {
   range: Range;
-  kind: Region['kind'];
+  color: string;
   headers: Set<number>;
   totals: Range[];
 }
@@ -201,7 +203,7 @@ function indexRows(all: { region: Region; range: Range | null }[], merges: Range
       ? [
           {
             range,
-            kind: region.kind,
+            color: isUnsure(region) ? unsureColor : colors[region.kind],
             headers: new Set(region.header_rows),
             totals: (region.totals ?? []).flatMap((total) => parseRange(total.range) ?? []),
           },

@@ -190,6 +190,7 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
           regions={regions}
           region={region}
           corrections={corrections}
+          learned={spec.data?.learned?.find((each) => each.sheet === sheet.name)}
           selected={selected}
           onChoose={choose}
         />

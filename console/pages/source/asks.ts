@@ -26,11 +26,12 @@ export const usePreview = (workbookId: string, name: string, sheet: string | nul
     queryKey: inWorkbook(workbookId, 'preview', name, sheet),
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async (): Promise<Preview> => {
-      const found = (await ask(
+      const found = await ask(
         api.GET('/api/v1/workbooks/{workbook_id}/sources/{source_name}/preview', {
           params: { path: path(workbookId, name), query: sheet ? { sheet } : {} },
         }),
-      )) as Schemas['SourcePreview'];
+      );
+      if (typeof found === 'string') throw new Error('cells were asked for, not a picture');
       const range = parseRange(found.range) ?? { left: 1, top: 1, right: 1, bottom: 1 };
       return {
         name: found.sheet,

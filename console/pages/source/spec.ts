@@ -6,6 +6,10 @@ import { contains, formatRange, fromLetters, parseRange, type Range, toLetters }
 
 export type Region = components['schemas']['ParseRegion'];
 
+/** Less than this is marked: one in five such readings is wrong. */
+const sureEnough = 0.8;
+export const isUnsure = ({ confidence }: Region): boolean => typeof confidence === 'number' && confidence < sureEnough;
+
 /** The cells of a sheet that are here; rows and columns count from 1. */
 export interface Sheet {
   range: Range;
