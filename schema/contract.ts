@@ -4813,6 +4813,13 @@ export interface components {
              */
             pack: "small" | "medium" | "large";
         };
+        /** @description A sheet that people should look at. */
+        DoubtfulSheet: {
+            /** @description Sheet. */
+            sheet: string;
+            /** @description What is doubtful. */
+            reason: string;
+        };
         /** @description Whether the service may read the user's drive. */
         DriveAuthorization: {
             /** @description Drive provider. */
@@ -5843,6 +5850,8 @@ export interface components {
             learned?: components["schemas"]["LearnedSheet"][];
             /** @description What was found while the tables were made, one for each cause and table; absent where the file was only analysed or the spec corrected. Ignored in a PUT. */
             findings?: components["schemas"]["ParseFinding"][];
+            /** @description Sheets that people should look at: those that stay raw, and those whose largest table was read with a confidence below 0.6. Ignored in a PUT. */
+            doubtful?: components["schemas"]["DoubtfulSheet"][];
         };
         /** @description A parse spec, in short. */
         ParseSpecSummary: {
@@ -5852,6 +5861,8 @@ export interface components {
             regions: components["schemas"]["RegionSummary"][];
             /** @description Sheets that were read as one of the same layout was corrected before. */
             learned?: components["schemas"]["LearnedSheet"][];
+            /** @description Sheets that people should look at: those that stay raw, and those whose largest table was read with a confidence below 0.6. */
+            doubtful?: components["schemas"]["DoubtfulSheet"][];
         };
         /** @description A row or column that is computed from others. */
         ParseTotal: {

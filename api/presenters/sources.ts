@@ -25,6 +25,7 @@ export function presentSource({ source, tables }: DescribedSource<SourceSummary>
       version: source.specVersion,
       regions: source.spec.regions.map(summarizeRegion),
       ...(source.spec.learned ? { learned: learnedToContract(source.spec.learned) } : {}),
+      ...(source.spec.doubtful && source.spec.doubtful.length > 0 ? { doubtful: source.spec.doubtful } : {}),
     },
     ...(source.error === null ? {} : { error: source.error }),
   };

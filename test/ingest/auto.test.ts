@@ -108,6 +108,7 @@ describe('uploadSource: a plain table', () => {
       { kind: 'total_mismatch', cell: 'B5', stated: 38300, computed: 36300 },
       { kind: 'missing_mark', cell: 'C3' },
     ]);
+    expect(spec.doubtful).toEqual([]);
   });
 
   it('takes the name of its file', async () => {

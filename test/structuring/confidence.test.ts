@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Grid } from '../../core/grid/grid.ts';
-import { analyze, type SpecDecision, type SpecRegion } from '../../core/structuring/index.ts';
+import { analyze, listDoubtful, type SpecDecision, type SpecRegion } from '../../core/structuring/index.ts';
 import { LONG_LIST_ROWS } from '../../core/structuring/thresholds.ts';
 import { drawGrid, makeGrid } from './picture.ts';
+import { makeRegion } from './structure.ts';
 
 function readRegion(grid: Grid, kind: SpecRegion['kind'] = 'data'): SpecRegion {
   const region = analyze([grid], 'file.xlsx').regions.find((each) => each.kind === kind);
@@ -91,5 +92,31 @@ describe('weighForm: how sure it is that lines are a form', () => {
   it('counts the lines that are pairs', () => {
     const region = readRegion(drawGrid('*申請者 | 山田\n*部署 | 営業部\n*区分 | 新規\n*備考 | なし'), 'form');
     expect(decisionOf(region, 'kind')).toMatchObject({ confidence: 0.83, reason: '4 of 4 lines are names with a value beside them' });
+  });
+});
+
+describe('listDoubtful: sheets that people should look at', () => {
+  const decisions: SpecDecision[] = [
+    { about: 'region', confidence: 0.9, reason: 'nothing' },
+    { about: 'header_rows', confidence: 0.4, reason: 'no row reads as a header', otherwise: 'row 1 is data' },
+  ];
+  const table = (sheet: string, range: string, confidence: number) => makeRegion({ sheet, range, confidence, decisions });
+
+  it('are those that stay raw, and those whose largest table is unsure', () => {
+    const raw = [{ sheet: 'raw', reason: 'cells would be lost: A1' }];
+    const regions = [
+      table('raw', 'A1:B2', 0.1),
+      table('small', 'A1:B2', 0.4),
+      table('small', 'A5:F50', 0.9),
+      table('large', 'A1:F50', 0.4),
+    ];
+    expect(listDoubtful(regions, raw)).toEqual([
+      ...raw,
+      { sheet: 'large', reason: 'A1:F50: no row reads as a header; else: row 1 is data' },
+    ]);
+  });
+
+  it('are none where people have decided', () => {
+    expect(listDoubtful([makeRegion({ range: 'A1:B9' })], [])).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ import {
   describeRecords,
   type KnownLayout,
   listCells,
+  listDoubtful,
   listTexts,
   namingOf,
   type OutputTable,
@@ -135,7 +136,8 @@ export function handleFiles(tools: FileTools): Handlers {
       const understood = listUnderstood(result);
       const tables = result.tables.filter(({ sheet }) => understood.has(sheet));
       const findings = result.findings.slice(0, mostFindings);
-      return { spec: { ...spec, findings }, understood: [...understood], tables: keep({ grids, tables }) };
+      const doubtful = listDoubtful(spec.regions, result.rawSheets);
+      return { spec: { ...spec, findings, doubtful }, understood: [...understood], tables: keep({ grids, tables }) };
     },
 
     async buildRegions({ input, sourceName, spec, regions }) {

@@ -7,7 +7,7 @@ import { readLines } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 import type { Finding } from '../spec/finding.ts';
 import { isTableRegion, type SpecRegion } from '../spec/spec.ts';
-import { MAX_FORCED_COLUMNS, MAX_UNNAMED_SHARE, MIN_NAMED_COLUMNS } from '../thresholds.ts';
+import { DOUBTFUL_CONFIDENCE, MAX_FORCED_COLUMNS, MAX_UNNAMED_SHARE, MIN_NAMED_COLUMNS } from '../thresholds.ts';
 
 /** More tables than this on one sheet are fragments of something else. */
 const MAX_TABLES = 150;
@@ -46,4 +46,26 @@ function findLostHeader(regions: SpecRegion[], findings: Finding[]): string | nu
     if (unnamed > columns.length * MAX_UNNAMED_SHARE) return `${unnamed} of the ${columns.length} columns of ${name} have no name`;
   }
   return null;
+}
+
+/** Sheets that people should look at: those that stay raw, and those whose largest table was read with little confidence. */
+export function listDoubtful(regions: SpecRegion[], rawSheets: { sheet: string; reason: string }[]): { sheet: string; reason: string }[] {
+  const raw = new Set(rawSheets.map(({ sheet }) => sheet));
+  const main = new Map<string, SpecRegion>();
+  for (const region of regions) {
+    const largest = main.get(region.sheet);
+    if (!isTableRegion(region) || raw.has(region.sheet) || (largest && sizeOf(largest) >= sizeOf(region))) continue;
+    main.set(region.sheet, region);
+  }
+  const doubtful = [...main.values()].flatMap(({ sheet, range, confidence = 1, decisions = [] }) => {
+    if (confidence >= DOUBTFUL_CONFIDENCE) return [];
+    const { reason, otherwise } = decisions.reduce((least, decision) => (decision.confidence < least.confidence ? decision : least));
+    return [{ sheet, reason: `${range}: ${reason}${otherwise === undefined ? '' : `; else: ${otherwise}`}` }];
+  });
+  return [...rawSheets, ...doubtful];
+}
+
+function sizeOf({ range }: SpecRegion): number {
+  const { top, left, bottom, right } = parseRange(range)!;
+  return (bottom - top + 1) * (right - left + 1);
 }

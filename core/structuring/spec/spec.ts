@@ -87,6 +87,8 @@ export interface ParseSpec {
   learned?: { sheet: string; correctedAt: string }[];
   /** What was found while the tables were made; absent for what was only analyzed or corrected. */
   findings?: Finding[];
+  /** Sheets that people should look at, and why. */
+  doubtful?: { sheet: string; reason: string }[];
 }
 
 export const SPEC_VERSION = 1;

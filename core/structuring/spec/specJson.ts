@@ -24,6 +24,7 @@ export interface SpecJson {
   regions: RegionJson[];
   learned?: { sheet: string; corrected_at: string }[];
   findings?: Finding[];
+  doubtful?: { sheet: string; reason: string }[];
 }
 
 type EncodingJson = 'utf-8' | 'utf-16le' | 'utf-16be' | 'shift_jis' | 'euc-jp';
@@ -62,6 +63,7 @@ export function toContract(spec: ParseSpec): SpecJson {
     regions: spec.regions.map((region) => regionToContract(region, namingOf(spec).value)),
     ...(spec.learned && { learned: learnedToContract(spec.learned) }),
     ...(spec.findings && { findings: spec.findings }),
+    ...(spec.doubtful && { doubtful: spec.doubtful }),
   };
 }
 
