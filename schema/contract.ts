@@ -5939,11 +5939,7 @@ export interface components {
         };
         /** @description How cells look. */
         PreviewStyle: {
-            /**
-             * @description Where the text stands; numbers and dates at the right, unless the sheet says otherwise.
-             * @enum {string}
-             */
-            align: "left" | "center" | "right";
+            align: components["schemas"]["TextAlign"];
             /** @description Bold type. */
             bold: boolean;
             /** @description Italic type. */
@@ -6972,11 +6968,7 @@ export interface components {
             background?: string;
             /** @description Number format as in a spreadsheet. */
             number_format?: string;
-            /**
-             * @description Horizontal alignment.
-             * @enum {string}
-             */
-            align?: "left" | "center" | "right";
+            align?: components["schemas"]["TextAlign"];
         };
         /** @description An annotation to set; it replaces the one on the same target. */
         StyleAnnotation: {
@@ -7254,6 +7246,11 @@ export interface components {
             tag: string;
             actor?: components["schemas"]["Actor"];
         };
+        /**
+         * @description Where a text stands in its cell; numbers and dates at the right, unless the sheet says otherwise.
+         * @enum {string}
+         */
+        TextAlign: "left" | "center" | "right";
         /** @description A paragraph. */
         TextBlock: {
             /**
