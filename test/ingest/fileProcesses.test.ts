@@ -69,6 +69,14 @@ describe('a preview', () => {
         [0, 1],
         [20, 21],
       ],
+      merges: [],
+      column_widths: [8.43, 8.43],
+      row_heights: [15, 15],
+      styles: [{ align: 'right', bold: false, italic: false, fill: null, color: null, indent: 0 }],
+      style_ids: [
+        [0, 0],
+        [0, 0],
+      ],
       truncated: true,
     });
   });
@@ -117,6 +125,7 @@ describe.each(['any', 'none'] as const)('a process that works on files, with iso
         naming: 'en',
         choice: null,
         known: null,
+        layouts: [],
       } as { op: string });
     await files.use('usr_1', keep, { hold: 'job_1' });
     await expect(files.use('usr_1', structure, { resume: 'job_2' })).rejects.toThrow();
