@@ -20,6 +20,8 @@ export default defineConfig({
     // What is waited for takes longer where other tests run beside it.
     expect: { poll: { timeout: 30_000, interval: 50 } },
     hookTimeout: 120_000,
+    // Temporal's client tries again what failed while its server was away, also after it was closed.
+    onUnhandledError: ({ message }) => message !== 'Channel has been shut down',
     teardownTimeout: 60_000,
     // Within a file in the order written: many tests tell a story.
     sequence: { shuffle: false, concurrent: false, sequencer: LongestFirst },

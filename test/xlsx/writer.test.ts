@@ -50,7 +50,8 @@ async function readFirst(book: Buffer | string): Promise<Grid> {
 
 async function readWithExcelJs(bytes: Buffer, sheet: string): Promise<ExcelJS.Worksheet> {
   const book = new ExcelJS.Workbook();
-  await book.xlsx.load(bytes.buffer as ArrayBuffer);
+  // Small buffers share their memory with others.
+  await book.xlsx.load(new Uint8Array(bytes).buffer);
   const found = book.getWorksheet(sheet);
   if (!found) throw new Error(`the workbook has no sheet ${sheet}`);
   return found;
