@@ -16,10 +16,11 @@ export default defineConfig({
     pool: 'forks',
     // One more than the cores that the suite is meant for: somebody always waits for PostgreSQL, Temporal or a process to start.
     maxWorkers: 3,
-    testTimeout: 60_000,
-    // What is waited for takes longer where other tests run beside it.
-    expect: { poll: { timeout: 30_000, interval: 50 } },
-    hookTimeout: 120_000,
+    // How long is waited says when to give up, not how quick things are: a machine may be many times as busy as another. What is
+    // waited for within a test gives up first, since it knows what is missing.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 120_000, interval: 50 } },
     // Temporal's client tries again what failed while its server was away, also after it was closed.
     onUnhandledError: ({ message }) => message !== 'Channel has been shut down',
     teardownTimeout: 60_000,

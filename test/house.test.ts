@@ -67,7 +67,7 @@ describe('what is generated is fresh', () => {
     const kept = await readFile(join(projectDir, 'schema/contract.ts'), 'utf8');
     // Not toEqual: a difference in a megabyte of text would be printed in full.
     expect(fresh === kept ? 'fresh' : 'run npm run generate').toBe('fresh');
-  }, 120_000);
+  });
 
   it('the migrations: they make exactly the tables that the code knows', async () => {
     await expectClean('drizzle-kit', ['check']);
@@ -85,7 +85,7 @@ describe('what is generated is fresh', () => {
     expect([code, code === 0 ? '' : text]).toEqual([0, '']);
     expect((await readdir(copy)).sort()).toEqual(before);
     expect(text).toContain('No schema changes');
-  }, 120_000);
+  });
 });
 
 describe('imports go one way', () => {

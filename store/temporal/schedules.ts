@@ -95,6 +95,8 @@ const schedules = {
 
 type ScheduleName = keyof typeof schedules;
 
+export const scheduleNames = Object.keys(schedules) as ScheduleName[];
+
 /** Installations that share a namespace have task queues of their own, and so schedules of their own. */
 export function scheduleId(name: ScheduleName, taskQueue: string): string {
   return `${name}.${taskQueue}`;
@@ -121,10 +123,9 @@ function describeSchedule(name: ScheduleName, taskQueue: string): ScheduleOption
 
 /** Makes the schedules that are missing and brings the others up to date; any number of workers may do it at once. */
 export async function ensureSchedules(temporal: Temporal, config: ServiceConfig): Promise<void> {
-  const all = Object.keys(schedules) as ScheduleName[];
   const { taskQueue } = config.temporal;
   await Promise.all(
-    all.map(async (name) => {
+    scheduleNames.map(async (name) => {
       await ensureSchedule(temporal, describeSchedule(name, taskQueue));
       if ('rounds' in schedules[name]) await startIfIdle(temporal, scheduleId(name, taskQueue));
     }),

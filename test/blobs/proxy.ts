@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { findFreePort } from '../../scripts/embedded/ports.ts';
 
 /** What happens to the next requests: they pass, or one of these. */
 export type Trouble = 'none' | 'refuse' | 'slow' | 'stall' | 'break' | 'corrupt';
@@ -16,16 +17,15 @@ export class TroubleProxy {
 
   constructor(private readonly targetPort: number) {}
 
-  /** On the same port as before, if there was one. */
+  /** On the same port as before, if there was one: one that nobody takes while it is away. */
   async start(): Promise<void> {
+    this.port ||= await findFreePort();
     const server = createServer((incoming, outgoing) => this.pass(incoming, outgoing));
     server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.on('close', () => this.sockets.delete(socket));
     });
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
-    const address = server.address();
-    this.port = typeof address === 'object' && address ? address.port : 0;
     this.server = server;
   }
 

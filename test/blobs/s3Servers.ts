@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import S3rver from '@20minutes/s3rver';
+import { findFreePort } from '../../scripts/embedded/ports.ts';
 import { loadConfig } from '../../store/config.ts';
 import { findProgram } from '../../store/findProgram.ts';
 
@@ -71,14 +72,6 @@ async function flipByte(path: string): Promise<void> {
   const middle = bytes.length >> 1;
   bytes[middle] = (bytes[middle] ?? 0) ^ 0xff;
   await writeFile(path, bytes);
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 async function waitForPort(port: number, child: ChildProcess): Promise<void> {

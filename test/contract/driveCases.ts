@@ -5,23 +5,23 @@ import { putSampleFile } from './driveSamples.ts';
 import type { Case } from './genericCases.ts';
 import { occupy } from './sourceCases.ts';
 import { makeSampleSource } from './sourceSamples.ts';
-import { body, changed } from './tableCases.ts';
+import { altered, body } from './tableCases.ts';
 import { unknownId } from './world.ts';
 
-const withPath = (change: (path: string) => string): Case => changed(({ path }) => ({ path: change(path) }));
+const withPath = (change: (path: string) => string): Case => altered(({ path }) => ({ path: change(path) }));
 
 export const driveCases: Partial<Record<OperationId, Partial<Record<ProblemCode, Case>>>> = {
   getDriveAuthorization: {
     'not-found': withPath((path) => `${path}?workbook_id=${unknownId('wb')}`),
-    'outside-reach': changed(({ path }, { workbook, pinnedKey }) => ({ path: `${path}?workbook_id=${workbook}`, token: pinnedKey })),
+    'outside-reach': altered(({ path }, { workbook, pinnedKey }) => ({ path: `${path}?workbook_id=${workbook}`, token: pinnedKey })),
   },
   listCloudFiles: {
     'not-found': withPath((path) => `${path}?folder_id=nowhere`),
-    'outside-reach': changed((_, { stranger }) => ({ token: stranger.session })),
+    'outside-reach': altered((_, { stranger }) => ({ token: stranger.session })),
   },
   finishDriveAuthorization: {
     'bad-signature': withPath((path) => path.replace(/state=[^&]+/, 'state=forged')),
-    expired: changed(({ path }, { api, owner, accountId }) => {
+    expired: altered(({ path }, { api, owner, accountId }) => {
       const who = { userId: owner.userId, accountId, credentialId: 'none', provider: 'onedrive' as const };
       const state = writeState(api.services, { ...who, verifier: 'v', workbookId: null, begunAt: Date.now() - 3_600_001 });
       return { path: path.replace(/state=[^&]+/, `state=${state}`) };
@@ -30,7 +30,7 @@ export const driveCases: Partial<Record<OperationId, Partial<Record<ProblemCode,
   },
   importCloudFile: {
     'not-found': body({ file_id: 'nowhere' }),
-    'in-use': changed(async (sample, world) => {
+    'in-use': altered(async (sample, world) => {
       const { content, ...file } = await putSampleFile(world);
       await occupy(world, (await makeSampleSource(world, { mode: 'staged' }, { name: file.filename, content })).path);
       return { body: { ...(sample.body as object), ...file } };

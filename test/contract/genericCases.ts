@@ -4,7 +4,7 @@ import { signSessionToken } from '../../activities/identity/sessionToken.ts';
 import type { Operation } from '../../api/http/contract.ts';
 import type { ProblemCode } from '../../core/errors.ts';
 import { makeId } from '../../store/services.ts';
-import type { TestServer } from '../setup/api.ts';
+import type { Person, TestServer } from '../setup/api.ts';
 import { mintKey } from '../setup/credentials.ts';
 import type { Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
@@ -17,14 +17,17 @@ interface Refused {
   sample: Promise<Sample>;
   /** The answer to a huge body. It is asked for early: the service waits a second for the rest of it. */
   huge: Promise<Response> | null;
+  /** The answer to the request itself, where one of the refusals needed it. */
+  success?: Response;
 }
 
 /** A request that is refused changes nothing, so one sample serves all the ways in which an operation refuses. */
-const refusals = new WeakMap<World, Map<string, Refused>>();
+const refusals = new WeakMap<Person, Map<string, Refused>>();
 
+/** Whichever server of the same people it is sent to. */
 function refuse(world: World, operation: Operation): Refused {
-  const known = refusals.get(world) ?? new Map<string, Refused>();
-  refusals.set(world, known);
+  const known = refusals.get(world.owner) ?? new Map<string, Refused>();
+  refusals.set(world.owner, known);
   let refused = known.get(operation.id);
   if (!refused) {
     const sample = makeSample(world, operation);
@@ -37,6 +40,7 @@ function refuse(world: World, operation: Operation): Refused {
 }
 
 export const sampleToRefuse = (world: World, operation: Operation): Promise<Sample> => refuse(world, operation).sample;
+export const findSuccess = (world: World, operation: Operation): Response | undefined => refuse(world, operation).success;
 
 const sendChanged =
   (change: (sample: Sample, world: World, operation: Operation) => Sample): Case =>
@@ -84,10 +88,11 @@ export function announceHugeBody(world: World, operation: Operation, sample: Sam
   });
 }
 
-/** While the first request cannot store its answer, a second one with the same key comes. */
+/** While the first request cannot store its answer, a second one with the same key comes. The first succeeds, so this comes last. */
 async function repeatWhileRunning(world: World, operation: Operation): Promise<Response> {
-  const sample = await makeSample(world, operation);
-  const keyed = { ...sample, headers: { 'Idempotency-Key': randomUUID() } };
+  const refused = refuse(world, operation);
+  const sample = await refused.sample;
+  const keyed = { ...sample, headers: { ...sample.headers, 'Idempotency-Key': randomUUID() } };
   const blocker = await world.api.sql.connect();
   try {
     // Answers can still be looked up, but none can be stored.
@@ -98,6 +103,7 @@ async function repeatWhileRunning(world: World, operation: Operation): Promise<R
     await blocker.query('ROLLBACK');
     const answered = await first;
     if (!answered.ok) throw new Error(`the first request was answered ${answered.status}: ${await answered.text()}`);
+    refused.success = answered;
     return second;
   } finally {
     await blocker.query('ROLLBACK');
@@ -107,7 +113,7 @@ async function repeatWhileRunning(world: World, operation: Operation): Promise<R
 
 async function waitForBlocked({ api }: World, blocker: { query(text: string): Promise<{ rows: unknown[] }> }): Promise<void> {
   const [{ pid }] = (await blocker.query('SELECT pg_backend_pid() AS pid')).rows as [{ pid: number }];
-  for (const until = Date.now() + 20_000; Date.now() < until; await new Promise((done) => setTimeout(done, 10))) {
+  for (const until = Date.now() + 120_000; Date.now() < until; await new Promise((done) => setTimeout(done, 10))) {
     const { rowCount } = await api.sql.query('SELECT 1 FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))', [pid]);
     if (rowCount) return;
   }
@@ -200,7 +206,7 @@ export async function exceedTries(world: World, limited: TestServer, operation: 
     [[`address ${address}`, `sign-up ${address}`]],
   );
   const there = { ...world, api: { ...world.api, fetch: limited.fetch } };
-  const sample = await makeSample(world, operation);
+  const sample = await sampleToRefuse(world, operation);
   return sendSample(there, operation, { ...sample, headers: { ...sample.headers, 'X-Forwarded-For': address } });
 }
 

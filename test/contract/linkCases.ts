@@ -4,9 +4,9 @@ import { makeWorkbook } from '../setup/credentials.ts';
 import { putSampleFile } from './driveSamples.ts';
 import type { Case } from './genericCases.ts';
 import { linkSamples, makeCloudLink, makeSampleLink } from './linkSamples.ts';
-import { makePoorOwner, spendCredits } from './sourceCases.ts';
+import { findPoorOwner, spendCredits } from './sourceCases.ts';
 import { makeSampleFile, makeSampleSource } from './sourceSamples.ts';
-import { changed, governed } from './tableCases.ts';
+import { altered, governed } from './tableCases.ts';
 import { makeJob, type World } from './world.ts';
 
 /** Somebody's work on the source goes on and on. */
@@ -16,7 +16,7 @@ async function occupy({ api, accountId, owner, workbook }: World, source: string
 }
 
 const busy = (tail: string): Case =>
-  changed(async (sample, world) => {
+  altered(async (sample, world) => {
     const { path, source } = await makeSampleLink(world);
     await occupy(world, source);
     return { ...sample, path: `${path}/${tail}` };
@@ -24,23 +24,23 @@ const busy = (tail: string): Case =>
 
 const localPath = async (world: World) => (await makeSampleLink(world)).path;
 
-const parquet: Case = changed(() => ({ form: { fields: {}, files: [{ name: 'rows.ndjson', content: '{"a": 1}\n' }] } }));
+const parquet: Case = altered(() => ({ form: { fields: {}, files: [{ name: 'rows.ndjson', content: '{"a": 1}\n' }] } }));
 
 export const linkCases: Partial<Record<OperationId, Partial<Record<ProblemCode, Case>>>> = {
   trackLocalFile: {
-    'name-taken': changed(async (_, world) => {
+    'name-taken': altered(async (_, world) => {
       const file = makeSampleFile();
       await makeSampleLink(world, file);
       return { form: { fields: {}, files: [file] } };
     }),
-    'in-use': changed(async (_, world) => {
+    'in-use': altered(async (_, world) => {
       const file = makeSampleFile();
       await makeSampleSource(world, { mode: 'staged' }, file);
       await occupy(world, file.name);
       return { form: { fields: {}, files: [file] } };
     }),
-    'out-of-credits': changed(async (_, world) => {
-      const { session, source } = await makePoorOwner(world);
+    'out-of-credits': altered(async (_, world) => {
+      const { session, source } = await findPoorOwner(world);
       const name = decodeURIComponent(source.split('/').at(-1) ?? '');
       const form = { fields: { on_existing: 'replace' }, files: [{ ...makeSampleFile(), name }] };
       return { path: source.replace(/\/sources\/.*/, '/file-links/local'), token: session, form };
@@ -48,22 +48,22 @@ export const linkCases: Partial<Record<OperationId, Partial<Record<ProblemCode, 
     'unsupported-media': parquet,
   },
   trackCloudFile: {
-    'name-taken': changed(async (sample, world) => {
+    'name-taken': altered(async (sample, world) => {
       const { source, item } = await makeCloudLink(world);
       return { ...sample, body: { provider: 'google_drive', file_id: item.id, filename: source } };
     }),
-    'in-use': changed(async (sample, world) => {
+    'in-use': altered(async (sample, world) => {
       const { file_id, filename, content } = await putSampleFile(world);
       await makeSampleSource(world, { mode: 'staged' }, { name: filename, content });
       await occupy(world, filename);
       return { ...sample, body: { provider: 'google_drive', file_id, filename } };
     }),
-    'unsupported-media': changed(({ body }) => ({ body: { ...(body as object), filename: 'rows.ndjson' } })),
+    'unsupported-media': altered(({ body }) => ({ body: { ...(body as object), filename: 'rows.ndjson' } })),
   },
-  updateFileLink: { 'in-use': changed(async (_, world) => ({ path: await localPath(world) })) },
+  updateFileLink: { 'in-use': altered(async (_, world) => ({ path: await localPath(world) })) },
   syncFileLink: {
-    'in-use': changed(async (_, world) => ({ path: `${await localPath(world)}/sync` })),
-    'out-of-credits': changed(async (_, world) => {
+    'in-use': altered(async (_, world) => ({ path: `${await localPath(world)}/sync` })),
+    'out-of-credits': altered(async (_, world) => {
       const person = await world.api.signUp('Poor');
       const theirs = { ...world, owner: person, workbook: await makeWorkbook(person.client, 'Spent') };
       const { path, item } = await makeCloudLink(theirs);
@@ -71,7 +71,7 @@ export const linkCases: Partial<Record<OperationId, Partial<Record<ProblemCode, 
       item.content = makeSampleFile().content;
       return { path: `${path}/sync`, token: person.session };
     }),
-    'unsupported-media': changed(async (_, world) => {
+    'unsupported-media': altered(async (_, world) => {
       const { path, item } = await makeCloudLink(world);
       item.mimeType = 'application/vnd.google-apps.document';
       return { path: `${path}/sync` };
@@ -79,8 +79,8 @@ export const linkCases: Partial<Record<OperationId, Partial<Record<ProblemCode, 
   },
   pushFileLinkVersion: {
     'in-use': busy('versions'),
-    'out-of-credits': changed(async (sample, world) => {
-      const { session, link } = await makePoorOwner(world);
+    'out-of-credits': altered(async (sample, world) => {
+      const { session, link } = await findPoorOwner(world);
       return { ...sample, path: `${link}/versions`, token: session };
     }),
     'unsupported-media': parquet,

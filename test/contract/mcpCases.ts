@@ -1,13 +1,13 @@
 import type { OperationId } from '../../api/http/contract.ts';
 import type { ProblemCode } from '../../core/errors.ts';
-import type { Case } from './genericCases.ts';
+import { type Case, sampleToRefuse } from './genericCases.ts';
 import type { Sample } from './sample.ts';
-import { makeSample, sendSample } from './samples.ts';
+import { sendSample } from './samples.ts';
 
 const sendWith =
   (change: (headers: Record<string, string>) => Record<string, string | undefined>): Case =>
   async (world, operation) => {
-    const sample: Sample = await makeSample(world, operation);
+    const sample: Sample = await sampleToRefuse(world, operation);
     const changed = Object.entries(change(sample.headers ?? {})).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
     return sendSample(world, operation, { ...sample, headers: Object.fromEntries(changed) });
   };

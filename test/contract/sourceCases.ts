@@ -13,7 +13,7 @@ import { makeBook } from '../xlsx/makeWorkbook.ts';
 import type { Case } from './genericCases.ts';
 import { makeSampleLink } from './linkSamples.ts';
 import { makeAnalyzedSource, makeSampleFile, makeSampleSource, makeSlot, sourceSamples } from './sourceSamples.ts';
-import { body, changed, governed } from './tableCases.ts';
+import { altered, body, changed, governed } from './tableCases.ts';
 import { makeSampleTable } from './tableSamples.ts';
 import { makeJob, type World } from './world.ts';
 
@@ -31,7 +31,7 @@ const busy: Case = changed(async (sample, world) => {
 
 /** Passes for a workbook until it is read. */
 const withFile = (make: () => Uint8Array, tail: string): Case =>
-  changed(async (_, world) => {
+  altered(async (_, world) => {
     const source = await makeSampleSource(world, { mode: 'staged' }, { name: `${makeId('src').slice(-12)}.xlsx`, content: make() });
     return { path: `${source.path}${tail}` };
   });
@@ -46,8 +46,21 @@ const makeBomb = () =>
 const makeOddlyPacked = () =>
   makeBook({ sheets: [cell()], change: (part) => (part.name.includes('sheet1') ? { ...part, method: 99 } : part) });
 
-/** Somebody who has structured a file, tracks another, and spent all that was left. */
-export async function makePoorOwner({ api }: World): Promise<{ session: string; source: string; link: string }> {
+interface PoorOwner {
+  session: string;
+  source: string;
+  link: string;
+}
+const poorOwners = new WeakMap<Person, Promise<PoorOwner>>();
+
+/** Somebody who has structured a file, tracks another, and spent all that was left: the same for all who are refused for it. */
+export function findPoorOwner(world: World): Promise<PoorOwner> {
+  const found = poorOwners.get(world.owner) ?? makePoorOwner(world);
+  poorOwners.set(world.owner, found);
+  return found;
+}
+
+async function makePoorOwner({ api }: World): Promise<PoorOwner> {
   const person = await api.signUp('Poor');
   const workbook = await makeWorkbook(person.client, 'Spent');
   const { path } = await makeSampleSource({ api, owner: person, workbook }, {});
@@ -71,7 +84,7 @@ export async function spendCredits({ services }: World['api'], person: Person): 
 
 /** The spec of a source whose raw table has a tag, in a workbook with a policy. */
 const tagged = (tail: string): Case =>
-  changed(async (sample, world) => {
+  altered(async (sample, world) => {
     const workbook = await makeWorkbook(world.owner.client, 'Governed', world.team);
     const { path } = await makeSampleSource({ ...world, workbook }, { structuring: 'skip' });
     const { tables } = ok(
@@ -84,7 +97,7 @@ const tagged = (tail: string): Case =>
 
 export const sourceCases: Partial<Record<OperationId, Partial<Record<ProblemCode, Case>>>> = {
   uploadSource: {
-    'in-use': changed(async (_, world) => {
+    'in-use': altered(async (_, world) => {
       const file = makeSampleFile();
       await occupy(world, (await makeSampleSource(world, { mode: 'staged' }, file)).path);
       return { form: { fields: {}, files: [file] } };
@@ -92,7 +105,7 @@ export const sourceCases: Partial<Record<OperationId, Partial<Record<ProblemCode
   },
   ingestUrl: {
     'url-refused': body({ url: 'http://10.0.0.1/a.csv' }),
-    'in-use': changed(async (_, world) => {
+    'in-use': altered(async (_, world) => {
       const { name, content } = makeSampleFile();
       await occupy(world, (await makeSampleSource(world, { mode: 'staged' }, { name, content })).path);
       return { body: { url: await serveFile(name, content) } };
@@ -113,7 +126,7 @@ export const sourceCases: Partial<Record<OperationId, Partial<Record<ProblemCode
   },
   putParseSpec: { 'governed-workbook': tagged('/parse-spec'), 'version-conflict': body({ version: 99 }), 'in-use': busy },
   materializeSource: {
-    'uncastable-value': changed(async (_, world) => {
+    'uncastable-value': altered(async (_, world) => {
       const { path, spec } = await makeAnalyzedSource(world);
       for (const column of spec.regions[0]?.columns ?? []) column.type = 'BIGINT';
       const answer = await world.api.fetch(`${path}/parse-spec`, {
@@ -125,36 +138,36 @@ export const sourceCases: Partial<Record<OperationId, Partial<Record<ProblemCode
       if (answer.status !== 200) throw new Error(`the spec was answered ${answer.status}: ${await answer.text()}`);
       return { path: `${path}/materialize`, body: {} };
     }),
-    'version-conflict': changed(async (_, world) => {
+    'version-conflict': altered(async (_, world) => {
       const { name } = await makeSampleTable(world);
       return { body: { target: { mode: 'append', table: name, expected_version: 1 } } };
     }),
-    'in-use': changed(async (_, world) => ({ path: `${(await makeSampleSource(world)).path}/materialize`, body: {} })),
+    'in-use': altered(async (_, world) => ({ path: `${(await makeSampleSource(world)).path}/materialize`, body: {} })),
   },
   reviseSource: {
     'governed-workbook': governed(sourceSamples.reviseSource),
     'in-use': busy,
-    'out-of-credits': changed(async (_, world) => {
-      const { session, source } = await makePoorOwner(world);
+    'out-of-credits': altered(async (_, world) => {
+      const { session, source } = await findPoorOwner(world);
       return { path: `${source}/revise`, token: session };
     }),
   },
   reviewWorkbook: {
-    'out-of-credits': changed(async (_, world) => {
-      const { session, source } = await makePoorOwner(world);
+    'out-of-credits': altered(async (_, world) => {
+      const { session, source } = await findPoorOwner(world);
       return { path: source.replace(/\/sources\/.*/, '/review'), token: session, body: { mode: 'agent' } };
     }),
   },
   putUpload: {
-    'bad-signature': changed(({ path }) => ({ path: path.replace(/expires=(\d+)/, (_, end) => `expires=${Number(end) + 1}`) })),
-    'outside-reach': changed(async (_, world) => {
+    'bad-signature': altered(({ path }) => ({ path: path.replace(/expires=(\d+)/, (_, end) => `expires=${Number(end) + 1}`) })),
+    'outside-reach': altered(async (_, world) => {
       const { api, owner } = world;
       const token = await mintToken(owner.client, { scopes: ['workbooks:write'] });
       const { path } = await makeSlot({ ...world, owner: { ...owner, client: api.as(token.text) } });
       ok(await owner.client.DELETE('/api/v1/me/tokens/{token_id}', { params: { path: { token_id: token.id } } }));
       return { path };
     }),
-    'not-found': changed(async (_, world) => {
+    'not-found': altered(async (_, world) => {
       const { owner, team } = world;
       const workbook = await makeWorkbook(owner.client, 'To go', team);
       const { path } = await makeSlot({ ...world, workbook });
@@ -166,11 +179,11 @@ export const sourceCases: Partial<Record<OperationId, Partial<Record<ProblemCode
       await api.fetch(sample.path, { method: 'PUT', body: makeSampleFile().content as string });
       return {};
     }),
-    expired: changed(async (_, world) => {
+    expired: altered(async (_, world) => {
       const { upload_id: id } = await makeSlot(world);
       const { pathname, search } = new URL(slotAddress(world.api.services, { id, expiresAt: new Date(Date.now() - 5_000) }));
       return { path: `${pathname}${search}` };
     }),
-    'unsupported-media': changed(async (_, world) => ({ path: (await makeSlot(world, 'sales.xls')).path })),
+    'unsupported-media': altered(async (_, world) => ({ path: (await makeSlot(world, 'sales.xls')).path })),
   },
 };

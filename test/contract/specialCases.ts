@@ -7,7 +7,7 @@ import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken } from '..
 import { accountCases } from './accountCases.ts';
 import { billingCases } from './billingCases.ts';
 import { driveCases } from './driveCases.ts';
-import type { Case } from './genericCases.ts';
+import { type Case, sampleToRefuse } from './genericCases.ts';
 import { governedCases } from './governedCases.ts';
 import { linkCases } from './linkCases.ts';
 import { mcpCases } from './mcpCases.ts';
@@ -22,7 +22,7 @@ import { allScopesBut, makeJob, unknownId, type World } from './world.ts';
 const send =
   (make: (world: World) => Promise<Partial<Sample>> | Partial<Sample>): Case =>
   async (world, operation) => {
-    const sample = await makeSample(world, operation);
+    const sample = await sampleToRefuse(world, operation);
     return sendSample(world, operation, { ...sample, ...(await make(world)) });
   };
 

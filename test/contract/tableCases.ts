@@ -4,7 +4,7 @@ import { ok } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
 import { setPolicy } from '../setup/governance.ts';
 import { editRows, makeTable } from '../setup/tables.ts';
-import type { Case } from './genericCases.ts';
+import { type Case, sampleToRefuse } from './genericCases.ts';
 import { makeBinding } from './governanceSamples.ts';
 import type { MakeSample, Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
@@ -14,24 +14,34 @@ import type { World } from './world.ts';
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 
-/** The operation's own sample, changed. */
+type Change = (sample: Sample, world: World) => Partial<Sample> | Promise<Partial<Sample>>;
+
+/** A sample of its own, changed: where also what it is about is changed. */
 export const changed =
-  (change: (sample: Sample, world: World) => Partial<Sample> | Promise<Partial<Sample>>): Case =>
+  (change: Change): Case =>
   async (world, operation) => {
     const sample = await makeSample(world, operation);
     return sendSample(world, operation, { ...sample, ...(await change(sample, world)) });
   };
 
-export const body = (fields: Record<string, unknown>): Case => changed((sample) => ({ body: { ...(sample.body as object), ...fields } }));
+/** The same with the sample that all refusals of the operation share: where the request alone is another. */
+export const altered =
+  (change: Change): Case =>
+  async (world, operation) => {
+    const sample = await sampleToRefuse(world, operation);
+    return sendSample(world, operation, { ...sample, ...(await change(sample, world)) });
+  };
+
+export const body = (fields: Record<string, unknown>): Case => altered((sample) => ({ body: { ...(sample.body as object), ...fields } }));
 /** The sample of the operation in a workbook of its own, which has a policy. */
 export const governed = (make: MakeSample): Case =>
-  changed(async (_, world) => {
+  altered(async (_, world) => {
     const workbook = await makeWorkbook(world.owner.client, 'Governed', world.team);
     const sample = await make({ ...world, workbook });
     await setPolicy(world.owner.client, workbook, 'pii', 'mask');
     return sample;
   });
-const staleVersion: Case = changed((sample) =>
+const staleVersion: Case = altered((sample) =>
   sample.body === undefined
     ? { path: sample.path.replace('expected_version=2', 'expected_version=1') }
     : { body: { ...(sample.body as object), expected_version: 1 } },
@@ -52,7 +62,7 @@ const archived: Case = changed(async (sample, { owner, workbook }) => {
 });
 
 const withTable = (make: (made: SampleTable, world: World) => Partial<Sample> | Promise<Partial<Sample>>): Case =>
-  changed(async (_, world) => make(await makeSampleTable(world), world));
+  altered(async (_, world) => make(await makeSampleTable(world), world));
 
 /** A version that was there and is not kept any more. */
 const forgottenVersion = (path: (made: SampleTable) => string): Case =>
@@ -145,7 +155,7 @@ export const tableCases: Partial<Record<OperationId, Partial<Record<ProblemCode,
     }),
   },
   restoreSnapshot: {
-    'in-use': changed(async (_, { owner, workbook }) => {
+    'in-use': altered(async (_, { owner, workbook }) => {
       const { snapshots } = ok(await owner.client.GET(`${base}/snapshots`, { params: { path: { workbook_id: workbook } } }));
       return { path: `/api/v1/workbooks/${workbook}/snapshots/${snapshots.find(({ state }) => state === 'editing')?.id}/restore` };
     }),

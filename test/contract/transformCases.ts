@@ -3,7 +3,7 @@ import type { OperationId } from '../../api/http/contract.ts';
 import type { ProblemCode } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
 import type { Case } from './genericCases.ts';
-import { body, changed } from './tableCases.ts';
+import { altered, body } from './tableCases.ts';
 import { makeSampleTransform, planSampleTransform, type SampleTransform } from './transformSamples.ts';
 import type { World } from './world.ts';
 
@@ -21,7 +21,7 @@ const templates: Partial<Record<ProblemCode, string>> = {
 const createCases = Object.fromEntries(Object.entries(templates).map(([slug, template]) => [slug, body({ template, key: null })]));
 
 const withTransform = (make: (made: SampleTransform, world: World) => Promise<{ path: string; body?: unknown }>): Case =>
-  changed(async (_, world) => make(await makeSampleTransform(world), world));
+  altered(async (_, world) => make(await makeSampleTransform(world), world));
 
 /** A transform that was fine when it was made, and is not any more. */
 const runOf = (template: string): Case =>
@@ -34,7 +34,7 @@ const runCases = Object.fromEntries(Object.entries(templates).map(([slug, templa
 /** A view whose transform fails, read by an operation on tables. */
 type ViewReading = { path: string; body?: unknown };
 const brokenView = (read: (table: string, name: string, world: World) => ViewReading | Promise<ViewReading>): Case =>
-  changed(async (_, world) => {
+  altered(async (_, world) => {
     const planned = await planSampleTransform(world);
     const wanted = { ...planned.body, materialize: 'view' as const };
     ok(await world.owner.client.POST(`${base}/transforms`, { params: { path: { workbook_id: world.workbook } }, body: wanted }));
@@ -66,7 +66,7 @@ export const viewCases: Partial<Record<OperationId, Case>> = {
 export const transformCases: Partial<Record<OperationId, Partial<Record<ProblemCode, Case>>>> = {
   createTransform: {
     ...createCases,
-    'name-taken': changed((sample) => {
+    'name-taken': altered((sample) => {
       const wanted = sample.body as { args: { detail: string } };
       return { body: { ...wanted, output: wanted.args.detail } };
     }),
@@ -77,7 +77,7 @@ export const transformCases: Partial<Record<OperationId, Partial<Record<ProblemC
     'not-configured': body({ language: 'python', template: 'def transform(detail): return detail', key: null }),
   },
   deleteTransform: {
-    'version-conflict': changed((sample) => ({ path: sample.path.replace('expected_version=1', 'expected_version=7') })),
+    'version-conflict': altered((sample) => ({ path: sample.path.replace('expected_version=1', 'expected_version=7') })),
     'in-use': withTransform(async ({ transform, output }, { owner, workbook }) => {
       const wanted = { name: `${output} 2`, language: 'sql' as const, template: 'SELECT * FROM {{ a }}', args: { a: output } };
       ok(await owner.client.POST(`${base}/transforms`, { params: { path: { workbook_id: workbook } }, body: { ...wanted, run: false } }));

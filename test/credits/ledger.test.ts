@@ -134,7 +134,7 @@ describe('the books of an account', () => {
     );
     // The steps are such that all this happens.
     expect([...seen]).toEqual(expect.arrayContaining(outcomes));
-  }, 180_000);
+  });
 
   it('turn with the month: what is left expires, what is held can still be spent, and what is given back too late expires', async () => {
     const id = await openAccount(services);
@@ -306,7 +306,7 @@ describe('the database itself', () => {
       const second = expect(two.query(spend, [id, 'y'])).rejects.toThrow('credit_entries_balance');
       // It has read the balance and waits to hear whether its number is taken.
       const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-      await expect.poll(async () => (await api.sql.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+      await expect.poll(async () => (await api.sql.query(waiting)).rowCount).toBe(1);
       await one.query('COMMIT');
       await second;
     } finally {

@@ -63,7 +63,7 @@ it('gives tasks to the promoted build alone, and lets jobs of the one before end
   expect(await world.waitForJob(await begin('after'))).toMatchObject({ status: 'succeeded' });
   newer.child.kill('SIGTERM');
   await newer.ended;
-}, 180_000);
+});
 
 it('refuses to promote a build that nobody runs', async () => {
   await expect(promoteBuild({ ...world.api.config.temporal, buildId: 'misspelt' }, 0)).rejects.toThrow();

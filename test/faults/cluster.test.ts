@@ -55,7 +55,7 @@ const signalPart = (name: string, signal: NodeJS.Signals) => {
 const waitForReady = async (server: Server, status = 200) =>
   waitUntil(
     async () => (await server.fetch('/readyz').catch(() => null))?.status === status,
-    60_000,
+    150_000,
     () => `never ${status}:\n${product.output()}`,
   );
 

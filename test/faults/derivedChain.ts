@@ -28,7 +28,7 @@ export async function makeDerivedChain(world: Pick<TestStore, 'owner' | 'api'>) 
       edits += 1;
       await book.edit('t0', [{ __svc_row_id: 1, n: edits * 1000 }]);
       book.tryRecompute().catch(() => {});
-      await expect.poll(async () => (await listJobs()).some(({ over }) => !over), { timeout: 30_000 }).toBe(true);
+      await expect.poll(async () => (await listJobs()).some(({ over }) => !over)).toBe(true);
     },
     /** Every job has ended, every run is told of once, and no edit is lost. */
     async expectOnce(): Promise<void> {

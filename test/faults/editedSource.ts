@@ -40,13 +40,13 @@ export async function makeEditedSource(world: IngestWorld, isTracked = false) {
       const revise = `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(filename)}/revise`;
       const path = linkId ? `${links}/${linkId}/versions` : revise;
       world.send(filename, await makeXlsx({ S: bare(5) }), { path }).catch(() => {});
-      await expect.poll(findRevision, { timeout: 30_000 }).not.toBe(before);
+      await expect.poll(findRevision).not.toBe(before);
       revision = (await findRevision()) as string;
       return revision;
     },
     /** Keeps the revision from changing anything, when it comes to that; `early` keeps it at the end of the stage before. */
     async hold(early: Hold): Promise<Hold> {
-      await expect.poll(async () => (await world.getJob(revision)).progress?.stage, { timeout: 60_000 }).toBe('structure');
+      await expect.poll(async () => (await world.getJob(revision)).progress?.stage).toBe('structure');
       const hold = await holdSource(sql, source.id);
       await early.letGo();
       await hold.reached();

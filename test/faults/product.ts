@@ -68,7 +68,7 @@ export function hasEnded({ child }: Product): boolean {
 }
 
 /** Waits for something said after the first `from` characters of the output. */
-export async function waitForOutput(product: Product, wanted: string, from = 0, timeoutMs = 60_000): Promise<void> {
+export async function waitForOutput(product: Product, wanted: string, from = 0, timeoutMs = 150_000): Promise<void> {
   await waitUntil(
     () => {
       if (product.output().slice(from).includes(wanted)) return true;
@@ -86,7 +86,7 @@ export async function waitForReady(product: Product): Promise<void> {
       const answer = await fetch(`${product.apiUrl}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(() => null);
       return answer?.status === 200;
     },
-    60_000,
+    150_000,
     () => `never ready:\n${product.output()}`,
   );
 }

@@ -111,7 +111,7 @@ describe('an API that is told to stop', () => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { rows: [{ total: expect.anything() }] }]);
     await api.ended;
     expect([api.child.exitCode, api.child.signalCode]).toEqual([0, null]);
-  }, 120_000);
+  });
 
   it('ends at its bound, whoever has not finished', async () => {
     const api = await startApi({ SVC_STOP_TIME_MS: '500' });
@@ -123,7 +123,7 @@ describe('an API that is told to stop', () => {
     expect(api.child.exitCode).toBe(1);
     expect(api.output()).toContain('not done after 0.5 s');
     expect(await outcome).toBe('cut off');
-  }, 60_000);
+  });
 });
 
 describe('an API that is killed', () => {
@@ -171,8 +171,8 @@ describe('a worker that is told to stop', () => {
     expect([first.child.exitCode, first.child.signalCode]).toEqual([0, null]);
     expect(await world.getJob(begun.job_id)).toMatchObject({ status: 'running' });
     await startWorker({});
-    await expect.poll(readAttempt, { timeout: 60_000 }).toBe(2);
+    await expect.poll(readAttempt).toBe(2);
     await world.cancelJob(begun.job_id);
     expect(await world.waitForJob(begun.job_id)).toMatchObject({ status: 'failed', error: 'cancelled' });
-  }, 120_000);
+  });
 });

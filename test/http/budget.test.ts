@@ -84,7 +84,7 @@ describe('readers who do not read', () => {
       const answer = await stall(server, rest);
       expect(answer.statusCode).toBe(200);
       // Whoever holds anything gets no more, so this waits for the end of the other.
-      await expect.poll(() => status(server, store.owner, '/rows?limit=1'), { timeout: 20_000 }).toBe(200);
+      await expect.poll(() => status(server, store.owner, '/rows?limit=1')).toBe(200);
       await new Promise((done) => answer.resume().once('close', done));
       expect(answer.complete).toBe(false);
       await server.stop();

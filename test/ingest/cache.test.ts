@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { purchaseCredits } from '../../activities/credits/purchaseCredits.ts';
 import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
@@ -117,7 +116,8 @@ describe('uploadSource: identical bytes in one workbook', () => {
     const skipped = world.upload('在庫.xlsx', bytes, { workbookId, fields: { structuring: 'skip' } });
     await expect.poll(() => listJobs(workbookId)).toHaveLength(1);
     const full = world.upload('在庫.xlsx', bytes, { workbookId });
-    await delay(300);
+    const wanted = "SELECT 1 FROM jobs WHERE workbook_id = $1 AND input ->> 'structuring' <> 'skip'";
+    await expect.poll(async () => (await world.api.sql.query(wanted, [workbookId])).rowCount).toBe(1);
     await world.startWorker();
     expect((await full).structuring).toBe('structured');
     expect((await skipped).structuring).toBe('structured');
@@ -178,7 +178,7 @@ describe('uploadSource: identical bytes in another workbook of the account', () 
     await expect.poll(() => listJobs(here)).toHaveLength(1);
     const hold = await holdDraft(world.api.sql, (await listJobs(here))[0] as string, 'tables');
     await world.startWorker();
-    await expect.poll(() => world.listNames('active', here), { timeout: 20_000 }).toEqual(['在庫']);
+    await expect.poll(() => world.listNames('active', here)).toEqual(['在庫']);
     const second = await world.upload('在庫.xlsx', bytes, { workbookId: there });
     expect(second).toMatchObject({ structuring: 'raw_fallback', structuring_reason: 'building', credits_charged: 0 });
     expect(namesOf(second)).toEqual(['在庫']);

@@ -26,8 +26,7 @@ async function beginHeld(bytes: Uint8Array, draft: 'raw' | 'tables') {
   return { ...begun, hold };
 }
 
-const waitForStage = (jobId: string, stage: string) =>
-  expect.poll(async () => (await world.getJob(jobId)).progress?.stage, { timeout: 20_000 }).toBe(stage);
+const waitForStage = (jobId: string, stage: string) => expect.poll(async () => (await world.getJob(jobId)).progress?.stage).toBe(stage);
 
 async function expectNothingHeld(jobId: string): Promise<void> {
   const count = async (statement: string) => (await world.api.sql.query(statement, [jobId])).rowCount;
@@ -38,7 +37,7 @@ describe('cancelJob: an ingest that is cancelled', () => {
   it('while it waits leaves nothing', async () => {
     const credits = await world.readCredits();
     const { workbookId, jobId } = await begin(await makeNewFile());
-    const cancelling = world.cancelJob(jobId);
+    const cancelling = world.cancelToEnd(jobId);
     await world.startWorker();
     expect(await cancelling).toMatchObject({ status: 'failed', error: 'cancelled' });
     expect(await listSources(workbookId)).toEqual([]);
@@ -50,7 +49,7 @@ describe('cancelJob: an ingest that is cancelled', () => {
   it('while it is read leaves nothing', async () => {
     const credits = await world.readCredits();
     const { workbookId, jobId, hold } = await beginHeld(await makeNewFile(), 'raw');
-    expect(await world.cancelJob(jobId)).toMatchObject({ status: 'failed', error: 'cancelled' });
+    expect(await world.cancelToEnd(jobId)).toMatchObject({ status: 'failed', error: 'cancelled' });
     await hold.letGo();
     expect(await listSources(workbookId)).toEqual([]);
     expect(await world.listNames('active', workbookId)).toEqual([]);
@@ -63,7 +62,7 @@ describe('cancelJob: an ingest that is cancelled', () => {
     const bytes = await makeNewFile();
     const { workbookId, jobId, hold } = await beginHeld(bytes, 'tables');
     expect((await world.readCredits()).remaining).toBe(credits.remaining - 1);
-    expect(await world.cancelJob(jobId)).toMatchObject({ status: 'failed', error: 'cancelled' });
+    expect(await world.cancelToEnd(jobId)).toMatchObject({ status: 'failed', error: 'cancelled' });
     await hold.letGo();
     expect(await world.listNames('active', workbookId)).toEqual(['在庫']);
     expect(await listSources(workbookId)).toMatchObject([
@@ -112,7 +111,7 @@ describe('cancelJob: an ingest that is cancelled', () => {
     const findJob = async () =>
       (await world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE workbook_id = $1', [workbookId])).rows[0]?.id;
     await expect.poll(findJob).toBeDefined();
-    const cancelling = world.cancelJob((await findJob()) as string);
+    const cancelling = world.cancelToEnd((await findJob()) as string);
     await world.startWorker();
     await cancelling;
     const response = await waiting;
@@ -126,7 +125,7 @@ describe('cancelJob: an ingest that is cancelled', () => {
     await world.stopWorker();
     const response = await world.send('在庫.xlsx', bytes, { workbookId, fields: { async: 'true' } });
     const { job_id: jobId } = (await response.json()) as { job_id: string };
-    const cancelling = world.cancelJob(jobId);
+    const cancelling = world.cancelToEnd(jobId);
     await world.startWorker();
     await cancelling;
     expect(await listSources(workbookId)).toEqual([before.source]);
@@ -144,7 +143,7 @@ describe('cancelJob: an ingest that is cancelled', () => {
     const before = await listSources(workbookId);
     await world.stopWorker();
     const response = await world.send('在庫.xlsx', bytes, { workbookId, fields: { async: 'true' } });
-    const cancelling = world.cancelJob(((await response.json()) as { job_id: string }).job_id);
+    const cancelling = world.cancelToEnd(((await response.json()) as { job_id: string }).job_id);
     await world.startWorker();
     await cancelling;
     expect(await listSources(workbookId)).toEqual(before);
@@ -161,7 +160,7 @@ describe('cancelJob: an ingest that is cancelled', () => {
     await hold.letGo();
     const readStatus = async () =>
       (await world.api.sql.query<{ status: string }>('SELECT status FROM jobs WHERE id = $1', [jobId])).rows[0]?.status;
-    await expect.poll(readStatus, { timeout: 20_000 }).toBe('failed');
+    await expect.poll(readStatus).toBe('failed');
     expect(await world.readCredits()).toEqual(credits);
     await expectNothingHeld(jobId);
   });
@@ -203,7 +202,7 @@ describe('cancelJob: an analysis and a materialization that are cancelled', () =
       const { rows } = await world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE workbook_id = $1 ORDER BY id DESC LIMIT 1', [
         workbookId,
       ]);
-      const cancelling = world.cancelJob(rows[0]?.id as string);
+      const cancelling = world.cancelToEnd(rows[0]?.id as string);
       await world.startWorker();
       expect(await cancelling).toMatchObject({ status: 'failed', error: 'cancelled' });
       expect((await waiting).status).toBe(409);

@@ -50,10 +50,10 @@ describe('collectBlobs: the files of an ingest', () => {
     const { job_id: jobId } = (await response.json()) as { job_id: string };
     const structuring = await holdDraft(world.api.sql, jobId, 'tables');
     await world.startWorker();
-    await expect.poll(async () => (await world.getJob(jobId)).progress?.stage, { timeout: 20_000 }).toBe('structure');
+    await expect.poll(async () => (await world.getJob(jobId)).progress?.stage).toBe('structure');
     const promoting = await holdTables(world.api.sql, workbookId);
     await structuring.letGo();
-    await expect.poll(async () => (await world.getJob(jobId)).progress?.stage, { timeout: 20_000 }).toBe('promote');
+    await expect.poll(async () => (await world.getJob(jobId)).progress?.stage).toBe('promote');
     expect(await listGarbage(workbookId)).toEqual({ files: 1 + 2 + 12, garbage: [] });
     await promoting.letGo();
     expect((await world.waitForJob(jobId)).status).toBe('succeeded');

@@ -24,7 +24,7 @@ export async function listDrafts({ config }: IngestWorld['api']): Promise<string
 export async function leavingNothing<T>(world: IngestWorld, work: () => Promise<T>): Promise<T> {
   const before = await countLeft(world);
   const result = await work();
-  await expect.poll(() => countLeft(world), { timeout: 10_000, interval: 50 }).toEqual(before);
+  await expect.poll(() => countLeft(world)).toEqual(before);
   expect((await world.api.fetch('/api/v1/me', { token: world.owner.session })).status).toBe(200);
   return result;
 }

@@ -59,7 +59,7 @@ describe('an ingest of a member who was removed meanwhile', () => {
     const jobId = await begin(workbookId, member.session);
     const hold = await holdDraft(world.api.sql, jobId, 'tables');
     await world.startWorker();
-    await expect.poll(async () => (await world.getJob(jobId)).progress?.stage, { timeout: 20_000 }).toBe('structure');
+    await expect.poll(async () => (await world.getJob(jobId)).progress?.stage).toBe('structure');
     await leave();
     await hold.letGo();
     expect(await world.waitForJob(jobId)).toMatchObject(noAccess);

@@ -285,7 +285,7 @@ async function waitForRegistered(workbookId: string): Promise<string> {
 }
 
 async function waitForStage(jobId: string, stage: string): Promise<void> {
-  await expect.poll(async () => (await world.getJob(jobId)).progress?.stage, { timeout: 20_000 }).toBe(stage);
+  await expect.poll(async () => (await world.getJob(jobId)).progress?.stage).toBe(stage);
 }
 
 /** What differs from one ingest of the same kind to the next. */

@@ -32,9 +32,7 @@ const slugOf = async (response: Response) => [
 ];
 
 async function waitFor(id: string, status: Upload['status'], hasError = false): Promise<Upload> {
-  await expect
-    .poll(async () => [(await look(id)).status, (await look(id)).error !== null], { timeout: 20_000 })
-    .toEqual([status, hasError]);
+  await expect.poll(async () => [(await look(id)).status, (await look(id)).error !== null]).toEqual([status, hasError]);
   return look(id);
 }
 

@@ -31,6 +31,8 @@ export interface IngestWorld {
   waitForJob(jobId: string): Promise<Schemas['Job']>;
   getJob(jobId: string): Promise<Schemas['Job']>;
   cancelJob(jobId: string): Promise<Schemas['Job']>;
+  /** The same, until it has ended: the answer waits for that only so long. */
+  cancelToEnd(jobId: string): Promise<Schemas['Job']>;
   stop(): Promise<void>;
 }
 
@@ -58,6 +60,13 @@ export async function openWorld({ env = {}, worker: isWorking = true }: WorldOpt
   const workbookId = await newWorkbook();
   const { client } = owner;
   const getJob = async (id: string) => ok(await client.GET('/api/v1/jobs/{job_id}', { params: { path: { job_id: id } } }));
+  const cancelJob = async (id: string) => ok(await client.POST('/api/v1/jobs/{job_id}/cancel', { params: { path: { job_id: id } } }));
+  const waitForJob = async (id: string) => {
+    for (const until = Date.now() + 120_000; ; await delay(50)) {
+      const job = await getJob(id);
+      if (job.finished_at !== null || Date.now() > until) return job;
+    }
+  };
   const readRows = async (name: string, id = workbookId): Promise<Row[]> => {
     const params = { path: { workbook_id: id, name }, query: { limit: 1000 } };
     const page = ok(await client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params }));
@@ -111,16 +120,12 @@ export async function openWorld({ env = {}, worker: isWorking = true }: WorldOpt
     },
     readCredits: async () => ok(await client.GET('/api/v1/me')).credits,
     getJob,
-    async cancelJob(jobId) {
-      return ok(await client.POST('/api/v1/jobs/{job_id}/cancel', { params: { path: { job_id: jobId } } }));
+    cancelJob,
+    async cancelToEnd(jobId) {
+      await cancelJob(jobId);
+      return waitForJob(jobId);
     },
-    async waitForJob(jobId) {
-      for (const until = Date.now() + 60_000; ; ) {
-        const job = await getJob(jobId);
-        if (job.finished_at !== null || Date.now() > until) return job;
-        await delay(50);
-      }
-    },
+    waitForJob,
     async startWorker() {
       worker ??= await startWorker(api.config);
     },

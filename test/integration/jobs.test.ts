@@ -118,9 +118,7 @@ describe('cancelJob', () => {
     });
     const answer = cancel(owner.client, job);
     await expect
-      .poll(async () => (await handle.fetchHistory()).events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes), {
-        timeout: 8_000,
-      })
+      .poll(async () => (await handle.fetchHistory()).events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes))
       .toBe(true);
     // As the workflow does at its end.
     await updateJob(api.services.db.orm, job, { status: 'failed', error: 'cancelled', finishedAt: new Date() });

@@ -26,7 +26,7 @@ it.skipIf(!world)('a service that is killed takes its templates with it', async 
     child.once('exit', (code) => reject(new Error(`the service ended by itself (${code})`)));
   });
   const mark = `queries-${child.pid}-`;
-  expect(await countProcesses(mark)).toBeGreaterThan(1);
+  await expect.poll(() => countProcesses(mark)).toBeGreaterThan(1);
   child.kill('SIGKILL');
   await expect.poll(() => countProcesses(mark)).toBe(0);
 });

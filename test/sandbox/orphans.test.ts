@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeWorkDir } from '../../store/duckdb/sandbox/folders.ts';
@@ -41,10 +40,9 @@ async function killService(isolation: string, tmp: string): Promise<void> {
     child.once('exit', (code) => reject(new Error(`the service ended by itself (${code})`)));
   });
   const mark = `queries-${child.pid}-`;
-  expect(await findQueryProcesses(mark)).toBeGreaterThan(0);
+  await expect.poll(() => findQueryProcesses(mark)).toBeGreaterThan(0);
   child.kill('SIGKILL');
-  for (const untilMs = Date.now() + 10_000; (await findQueryProcesses(mark)) > 0 && Date.now() < untilMs; ) await delay(100);
-  expect(await findQueryProcesses(mark)).toBe(0);
+  await expect.poll(() => findQueryProcesses(mark)).toBe(0);
 
   const parent = isolation === 'user' ? tmp : dir;
   const [left] = (await readdir(parent)).filter((name) => name.startsWith(mark));

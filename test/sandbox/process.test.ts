@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { chmod, copyFile, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeWorkDir, shareFile, takeFile } from '../../store/duckdb/sandbox/folders.ts';
@@ -144,8 +143,7 @@ async function expectSwept(tries: (trick: string, more?: object) => Promise<Trie
   await tries('leave', { mark });
   expect(await findMarked(mark)).toBe(1);
   current?.kill();
-  for (const untilMs = Date.now() + 5_000; (await findMarked(mark)) > 0 && Date.now() < untilMs; ) await delay(50);
-  expect(await findMarked(mark)).toBe(0);
+  await expect.poll(() => findMarked(mark)).toBe(0);
 }
 
 async function findMarked(mark: string): Promise<number> {

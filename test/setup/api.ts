@@ -13,6 +13,7 @@ import { createDatabase, type TestDatabase } from './database.ts';
 import { driveEnv } from './driveServers.ts';
 import { forEverybody, openSql } from './everybody.ts';
 import { quietTemporal } from './quietTemporal.ts';
+import { removeSchedules } from './schedules.ts';
 
 export type ApiClient = Client<paths>;
 
@@ -83,6 +84,8 @@ export function testConfig(databaseUrl: string, env: Record<string, string> = {}
     TEMPORAL_TASK_QUEUE: `test-${randomBytes(4).toString('hex')}`,
     SVC_SECRET: 'a secret that only the tests know, long enough',
     SVC_LOG_LEVEL: 'silent',
+    // However slow the machine, a request is answered with its result, not with its job.
+    SVC_ANSWER_WAIT_MS: '120000',
     // Where servers of tests answer.
     SVC_OUTBOUND_ALLOW: '127.0.0.1',
     ...driveEnv,
@@ -131,6 +134,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
     async stop() {
       await Promise.all([...others].map((stop) => stop()));
       await running.stop();
+      if (config.temporal.address === inject('temporalAddress')) await removeSchedules(config.temporal);
       await sql.end();
       await database.drop();
     },

@@ -45,7 +45,8 @@ export async function startApiProcess(env: Record<string, string>): Promise<ApiP
   if (!(await Promise.race([ready, ended.then(() => false)]))) throw new Error(`the API did not start:\n${text}`);
   const url = `http://127.0.0.1:${port}`;
   // It listens before all that a request needs is there.
-  for (let tries = 0; tries < 200 && (await fetch(`${url}/readyz`)).status !== 200; tries += 1) await delay(50);
+  for (const untilMs = Date.now() + 120_000; (await fetch(`${url}/readyz`)).status !== 200; await delay(50))
+    if (Date.now() > untilMs) throw new Error(`the API never was ready:\n${text}`);
   return {
     url,
     port,

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
+import { requireWorkbook } from '../../activities/access.ts';
+import { authenticate } from '../../activities/identity/authenticate.ts';
 import { ok, refused } from '../setup/api.ts';
-import { type DrivenTable, useWorkbook } from './tableDriver.ts';
+import { makeLargeTable } from '../setup/largeTable.ts';
+import { type DrivenTable, driveTable, useWorkbook } from './tableDriver.ts';
 
 const { api, world } = await useWorkbook();
 
@@ -38,8 +41,13 @@ it('edits of very long rows are files from the first on, and are undone like oth
 });
 
 it('pages of long rows are read in parts, and refused in words where they would be too long', async () => {
-  const table = await world.makeTable('heavy', columns);
-  for (let part = 0; part < 9; part += 1) ok(await table.upsert(Array.from({ length: 30 }, (_, i) => row(part * 30 + i, 1_000_000))));
+  const workbook = await requireWorkbook(api.services, await authenticate(api.services, world.owner.session), world.workbookId, 'editor');
+  const computed = [
+    { name: 'text', type: 'VARCHAR', sql: "repeat('x', 1000000)" },
+    { name: 'n', type: 'BIGINT', sql: 'i - 1' },
+  ];
+  await makeLargeTable(api.services, workbook, { name: 'heavy', columns: computed, rows: 270, rowsPerFile: 30 });
+  const table = driveTable(world.owner, world.workbookId, 'heavy');
   const page = await table.read({ limit: 100 });
   expect(page.rows.map(({ n }) => n)).toEqual(Array.from({ length: 100 }, (_, n) => n));
   const last = await table.read({ limit: 100, sort: ['n:desc'] });
@@ -51,4 +59,4 @@ it('pages of long rows are read in parts, and refused in words where they would 
     });
     expect(refused(answer, 400, 'query-too-large').suggested_fix).toBe('Ask for fewer rows or columns at a time.');
   }
-}, 120_000);
+});

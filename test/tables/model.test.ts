@@ -322,7 +322,7 @@ describe('the table store', () => {
     expect(moves).toBeGreaterThan(0);
     expect(tailFiles).toBeGreaterThan(0);
     expect(retypes).toBeGreaterThan(0);
-  }, 120_000);
+  });
 
   it('lets exactly one of 32 writers with the same expected version win, round after round', async () => {
     const { client } = store.owner;

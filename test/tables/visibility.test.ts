@@ -294,9 +294,10 @@ async function hide(drawn: ReadonlyMap<string, ColumnEffect>): Promise<void> {
 
 /** What an answer says that it must not: values of hidden columns, names of denied ones. */
 function findLeaks(text: string): string[] {
+  const said = new Set(text.match(/(col|val)_\d+_/g));
   return [...effects].flatMap(([name, effect]) => {
     const value = name.replace('col', 'val');
-    return [...(text.includes(value) ? [value] : []), ...(effect === 'deny' && text.includes(name) ? [name] : [])];
+    return [...(said.has(value) ? [value] : []), ...(effect === 'deny' && said.has(name) ? [name] : [])];
   });
 }
 

@@ -20,7 +20,7 @@ export async function holdRuns<T>(sql: pg.Pool, workbookId: string, ask: () => P
   answer.catch(() => {});
   const find = async () =>
     (await sql.query<{ id: string }>("SELECT id FROM jobs WHERE workbook_id = $1 AND status = 'running'", [workbookId])).rows;
-  await expect.poll(async () => (await find()).length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(async () => (await find()).length).toBe(1);
   const jobId = (await find())[0]?.id ?? '';
   const job = await openTransaction(sql, 'SELECT 1 FROM jobs WHERE id = $1 FOR NO KEY UPDATE', [jobId]);
   await gate.close();
@@ -29,7 +29,7 @@ export async function holdRuns<T>(sql: pg.Pool, workbookId: string, ask: () => P
     answer,
     async waitForRuns(count) {
       const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE '%"jobs"%for no key update%'`;
-      await expect.poll(async () => (await sql.query(waiting)).rowCount, { timeout: 60_000 }).toBe(count);
+      await expect.poll(async () => (await sql.query(waiting)).rowCount).toBe(count);
     },
     letGo: job.close,
   };

@@ -219,7 +219,6 @@ describe('a run', () => {
     await expect
       .poll(
         async () => (await blocker.query('SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))')).rowCount,
-        { timeout: 20_000 },
       )
       .toBe(1);
     await blocker.query(

@@ -309,7 +309,7 @@ describe('the workflow of a webhook', () => {
     await keepHistory('deliverWebhookAgain', handle);
     isUp = false;
     await edit(book);
-    await expect.poll(async () => (await deliveriesOf(id, book)).at(-1)?.attempts).toBe(1);
+    await expect.poll(async () => (await deliveriesOf(id, book)).at(-1)?.attempts ?? 0).toBeGreaterThan(0);
     await handle.terminate('by an operator').catch(() => {});
     isUp = true;
     // Another event wakes it, and what was left is sent first once it is due.

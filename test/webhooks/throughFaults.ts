@@ -1,3 +1,4 @@
+import { findFreePort } from '../../scripts/embedded/ports.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
 
 export interface FaultRun {
@@ -30,14 +31,15 @@ export async function deliverThroughFaults({ books, events, edit, subscribe, kil
     return random % 10 < 3;
   };
   const runs: Receiver[] = [];
-  const open = async (port?: number) => {
+  const open = async (port: number) => {
     const receiver = await startReceiver(() => (refuses() ? 503 : 200), port);
     runs.push(receiver);
     return receiver;
   };
-  const first = await open();
+  // One that nobody takes while the receiver is away.
+  const port = await findFreePort();
+  const first = await open(port);
   await subscribe(first.url);
-  const port = Number(new URL(first.url).port);
   const faults: [at: number, fault: () => Promise<unknown>][] = [
     [0.2, () => first.stop()],
     [0.4, killWorker],

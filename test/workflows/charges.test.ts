@@ -29,7 +29,7 @@ const setTopup = (id: string, enabled: boolean) => write((tx) => configureAutoTo
 const listPayments = async (id: string) =>
   (await world.api.sql.query('SELECT kind, amount, credits FROM payments WHERE account_id = $1', [id])).rows;
 const waitForPayments = (id: string, expected: object[]) =>
-  vi.waitFor(async () => expect(await listPayments(id)).toEqual(expected), { timeout: 60_000, interval: 100 });
+  vi.waitFor(async () => expect(await listPayments(id)).toEqual(expected), { timeout: 120_000, interval: 100 });
 
 async function run(workflow: 'settlePeriods' | 'rechargeCredits'): Promise<void> {
   const { client } = await services.temporal();

@@ -11,7 +11,7 @@ const store = await useStoreWithWorker();
 const layersOf = async (id: string) => (await listTablesById(store.services.db.pool, [id]))[0]?.layers.map((layer) => layer.kind);
 
 async function eventually<T>(look: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
-  for (const until = Date.now() + 30_000; ; ) {
+  for (const until = Date.now() + 120_000; ; ) {
     const value = await look();
     if (wanted(value) || Date.now() > until) return value;
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -211,7 +211,7 @@ describe('the cascade', () => {
     const { job_id } = ok(await askFor(owner, place));
     // The key is not known any more; a request that was let in before finds no workbook.
     expect([401, 404]).toContain(await editing);
-    await expect.poll(async () => (await readJob(owner, job_id)).progress?.stage, { timeout: 60_000 }).toBe('workbooks');
+    await expect.poll(async () => (await readJob(owner, job_id)).progress?.stage).toBe('workbooks');
     await hold.letGo();
     expect(await waitFor(owner, job_id)).toMatchObject({ status: 'succeeded' });
     await expectGone(place.accountId, ids);
@@ -250,7 +250,7 @@ describe('the cascade', () => {
     const gone = await makeWorkbook(owner.client, 'Deleted before', place.workspaceId);
     ok(await owner.client.DELETE(base, { params: { path: { workbook_id: gone } } }));
     const { accountId } = place;
-    await expect.poll(async () => Object.keys(await findTraces([place.workbookId])).includes('deliveries'), { timeout: 60_000 }).toBe(true);
+    await expect.poll(async () => Object.keys(await findTraces([place.workbookId])).includes('deliveries')).toBe(true);
     await expect.poll(async () => (await api.sql.query("SELECT 1 FROM deliveries WHERE status = 'pending'")).rowCount).toBe(0);
     // It writes down what was counted first.
     ok(await owner.client.GET('/api/control/account/usage/series'));

@@ -47,7 +47,7 @@ async function runSchedule(): Promise<{ workflowId: string; result: Record<strin
   const before = new Set((await recent()).map(({ firstExecutionRunId }) => firstExecutionRunId));
   // Should the schedule not have noticed yet that the run before has ended, this one waits for it.
   await schedule.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
-  for (const until = Date.now() + 20_000; Date.now() < until; await delay(100)) {
+  for (const until = Date.now() + 120_000; Date.now() < until; await delay(100)) {
     const started = (await recent()).find(({ firstExecutionRunId }) => !before.has(firstExecutionRunId));
     if (!started) continue;
     const handle = client.workflow.getHandle(started.workflowId, started.firstExecutionRunId);
@@ -159,15 +159,12 @@ describe('expireThings', () => {
       expect.arrayContaining([expect.objectContaining({ key: expect.objectContaining({ name: 'SvcKind' }), value: 'maintenance' })]),
     );
     await expect
-      .poll(
-        async () => {
-          const found: string[] = [];
-          for await (const run of client.workflow.list({ query: "SvcKind = 'maintenance' AND WorkflowType = 'expireThings'" }))
-            found.push(run.workflowId);
-          return found;
-        },
-        { timeout: 15_000 },
-      )
+      .poll(async () => {
+        const found: string[] = [];
+        for await (const run of client.workflow.list({ query: "SvcKind = 'maintenance' AND WorkflowType = 'expireThings'" }))
+          found.push(run.workflowId);
+        return found;
+      })
       .toContain(workflowId);
   });
 });

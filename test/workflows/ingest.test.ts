@@ -51,7 +51,7 @@ describe('ingest', () => {
     const { jobId } = await begin(await makeXlsx({ S: bare(5) }));
     const hold = await holdDraft(world.api.sql, jobId, 'tables');
     await world.startWorker();
-    await expect.poll(async () => (await world.getJob(jobId)).progress?.stage, { timeout: 20_000 }).toBe('structure');
+    await expect.poll(async () => (await world.getJob(jobId)).progress?.stage).toBe('structure');
     await world.cancelJob(jobId);
     const handle = await handleOf(jobId);
     expect(await handle.result()).toBe('cancelled');

@@ -164,7 +164,7 @@ describe('lint', () => {
     const jobId = data && 'job_id' in data ? data.job_id : '';
     expect([response.status, response.headers.get('location'), data]).toEqual([202, `/api/v1/jobs/${jobId}`, { job_id: jobId }]);
     await hold.letGo();
-    await expect.poll(async () => (await readJob(jobId)).status, { timeout: 60_000 }).toBe('succeeded');
+    await expect.poll(async () => (await readJob(jobId)).status).toBe('succeeded');
     expect((await readJob(jobId)).result).toMatchObject({ report: 'workbook_review', findings: [{ rule: 'duplicate-rows' }] });
     await impatient.stop();
   });

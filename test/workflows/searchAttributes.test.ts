@@ -66,7 +66,7 @@ describe.runIf(inject('temporalCli') !== '')('search attributes', () => {
       searchAttributes: { SvcKind: ['maintenance'], SvcWorkbook: ['wb_1'], SvcAccount: ['acc_1'] },
     });
     await handle.result();
-    await expect.poll(async () => (await client.workflow.count("SvcWorkbook = 'wb_1'")).count, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await client.workflow.count("SvcWorkbook = 'wb_1'")).count).toBe(1);
     await worker.stop();
     await Promise.all(several.map((services) => services.close()));
   });

@@ -65,9 +65,7 @@ describe('transform and recompute', () => {
     const handle = await newestRun(book.id, 'recompute');
     // Asked for, before the runs go on.
     await expect
-      .poll(async () => (await handle.fetchHistory()).events?.some(({ workflowExecutionCancelRequestedEventAttributes: asked }) => asked), {
-        timeout: 30_000,
-      })
+      .poll(async () => (await handle.fetchHistory()).events?.some(({ workflowExecutionCancelRequestedEventAttributes: asked }) => asked))
       .toBe(true);
     await held.letGo();
     expect(ok(await cancelled)).toMatchObject({ status: 'failed', error: 'cancelled' });
@@ -198,7 +196,7 @@ describe('a recompute', () => {
     await held.letGo();
     const params = { path: { job_id: held.jobId }, query: { wait: 5 } };
     const getJob = async () => ok(await store.owner.client.GET('/api/v1/jobs/{job_id}', { params }));
-    await expect.poll(async () => (await getJob()).status, { timeout: 60_000 }).toBe('succeeded');
+    await expect.poll(async () => (await getJob()).status).toBe('succeeded');
     expect(await getJob()).toMatchObject({
       kind: 'recompute',
       status: 'succeeded',
@@ -213,7 +211,7 @@ const count = { name: 'n', type: 'BIGINT' };
 
 async function waitForWaiting(wanted: number): Promise<void> {
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await store.api.sql.query(waiting)).rowCount, { timeout: 60_000 }).toBe(wanted);
+  await expect.poll(async () => (await store.api.sql.query(waiting)).rowCount).toBe(wanted);
 }
 
 /** Two changes that come one after the other to a row that is held, and are let go together. */
