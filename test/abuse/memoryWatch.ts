@@ -23,15 +23,18 @@ export function watchMemory(product: Product, intervalMs = 200): { stop(): Peaks
 
 /** The memory of each part now. */
 export function measureMemory(product: Product): Map<string, number> {
-  const parts = new Map([...readProcesses(product)].map(([name, { pid }]) => [pid, name]));
   const sums = new Map<string, number>();
-  for (const pid of snapshotTree(product).keys()) {
+  for (const [pid, name] of nameProcesses(product)) {
     const bytes = readResident(pid);
-    if (bytes === 0) continue;
-    const name = parts.get(pid) ?? nameOfChild(pid, parts);
-    sums.set(name, (sums.get(name) ?? 0) + bytes);
+    if (bytes > 0) sums.set(name, (sums.get(name) ?? 0) + bytes);
   }
   return sums;
+}
+
+/** Every process, with the part that it is or belongs to. */
+export function nameProcesses(product: Product): Map<number, string> {
+  const parts = new Map([...readProcesses(product)].map(([name, { pid }]) => [pid, name]));
+  return new Map([...snapshotTree(product).keys()].map((pid) => [pid, parts.get(pid) ?? nameOfChild(pid, parts)]));
 }
 
 function nameOfChild(pid: number, parts: Map<number, string>): string {

@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startJob } from '../../activities/jobs/startJob.ts';
+import { acrossAccounts } from '../../store/pg/accountScope.ts';
+import { findJob, type JobRecord } from '../../store/pg/jobs.ts';
 import { holdDraft, holdTables } from '../ingest/hold.ts';
 import { bare, type IngestWorld, makeXlsx, openWorld, type UploadAnswer } from '../ingest/world.ts';
 import { type ApiProcess, startApiProcess } from '../setup/apiProcess.ts';
@@ -61,12 +64,19 @@ const waitForJob = async (jobId: string) => {
 };
 const waitForStage = (jobId: string, stage: string) =>
   expect.poll(async () => (await world.getJob(jobId)).progress?.stage, { timeout: 30_000 }).toBe(stage);
-/** Registered is not started: whoever stops the API in between leaves that to the sweep. */
+/** Registered is not started: what an API on a busy machine could not start is left to the sweep, which is done here. */
 const waitForStart = async (jobId: string) => {
   const { client } = await world.api.services.temporal();
-  const { rows } = await world.api.sql.query<{ workflow_id: string }>('SELECT workflow_id FROM jobs WHERE id = $1', [jobId]);
-  const handle = client.workflow.getHandle(rows[0]?.workflow_id ?? '');
-  await expect.poll(() => handle.describe().then(() => 'started', String)).toBe('started');
+  await expect
+    .poll(async () => {
+      const job = (await acrossAccounts(() => findJob(world.api.services.db.orm, jobId))) as JobRecord;
+      await startJob(world.api.services, job);
+      return client.workflow
+        .getHandle(job.workflowId)
+        .describe()
+        .then(() => 'started', String);
+    })
+    .toBe('started');
 };
 const count = async (statement: string, id: string) => (await world.api.sql.query(statement, [id])).rowCount;
 
@@ -168,7 +178,7 @@ describe('an API that is killed', () => {
     processes.push(api);
     return api;
   };
-  const findJob = async (workbookId: string) =>
+  const findRow = async (workbookId: string) =>
     (
       await world.api.sql.query<{ id: string; stage: string | null; status: string }>(
         'SELECT id, stage, status FROM jobs WHERE workbook_id = $1',
@@ -182,14 +192,13 @@ describe('an API that is killed', () => {
       await stopWorker();
       const workbookId = await world.newWorkbook();
       const bytes = await makeFile();
-      const credits = await world.readCredits();
       const first = await start();
       const unheard = send(first, workbookId, bytes, `key-${stage}`).then(
         () => 'answered',
         () => 'cut off',
       );
-      await expect.poll(async () => (await findJob(workbookId))?.id).toBeDefined();
-      const jobId = (await findJob(workbookId))?.id as string;
+      await expect.poll(async () => (await findRow(workbookId))?.id).toBeDefined();
+      const jobId = (await findRow(workbookId))?.id as string;
       const hold = stage === 'done' ? null : await holdDraft(world.api.sql, jobId, stage === 'read' ? 'raw' : 'tables');
       await waitForStart(jobId);
       // Stopped rather than quick: it cannot answer before it is killed.
@@ -210,7 +219,7 @@ describe('an API that is killed', () => {
       expect(await third.json()).toEqual(body);
       expect(await count('SELECT 1 FROM sources WHERE workbook_id = $1', workbookId)).toBe(1);
       expect(await count('SELECT 1 FROM jobs WHERE workbook_id = $1', workbookId)).toBe(1);
-      expect((await world.readCredits()).used).toBe(credits.used + 1);
+      expect(await count("SELECT 1 FROM usage_entries WHERE scope = $1 AND kind = 'credits'", workbookId)).toBe(1);
       await second.stop();
     },
   );

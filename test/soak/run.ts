@@ -3,6 +3,7 @@ import { measureMemory } from '../abuse/memoryWatch.ts';
 import { openWorld } from '../abuse/world.ts';
 import { flood } from './flood.ts';
 import { type Asked, gatherPeople, letWork } from './people.ts';
+import { measureProcessor, type ProcessorTime } from './processor.ts';
 
 /**
  * `npm run soak [--minutes=20] [--people=50] [--pause=3000]`: fifty accounts edit, query, upload and export at a steady rate. Fails
@@ -24,14 +25,22 @@ try {
   // What is made ready at the first use is not part of the measure.
   await letWork(people, pauseMs / 4, AbortSignal.timeout(minuteMs / 2), () => {});
   const memory: { at: number; bytes: Map<string, number> }[] = [];
+  const used: { at: number; time: ProcessorTime }[] = [];
   const began = Date.now();
-  const timer = setInterval(() => memory.push({ at: Date.now() - began, bytes: measureMemory(world.product) }), 2_000);
+  const look = () => {
+    const at = Date.now() - began;
+    memory.push({ at, bytes: measureMemory(world.product) });
+    used.push({ at, time: measureProcessor(world.product) });
+  };
+  look();
+  const timer = setInterval(look, 2_000);
   await letWork(people, pauseMs, AbortSignal.timeout(minutes * minuteMs), (each) => asked.push(each));
   clearInterval(timer);
 
   console.log(`${asked.length} requests of ${many} accounts in ${minutes} minutes, ${(asked.length / minutes / 60).toFixed(1)} a second`);
   judgeAnswers(asked);
   judgeTimes(asked);
+  printProcessor(used, asked);
   judgeMemory(memory);
   faults.push(...(await flood(world, people)));
 } finally {
@@ -59,6 +68,28 @@ function judgeTimes(all: Asked[]): void {
     );
     if (ratio > 1.2) faults.push(`${habit} took ${ratio.toFixed(2)} times as long in the last minute as in the first`);
   }
+}
+
+/** What the machine had to give, and what of it a request took: tells a service that became slower from a machine that did. */
+function printProcessor(used: { at: number; time: ProcessorTime }[], all: Asked[]): void {
+  const between = (from: number, to: number, read: (time: ProcessorTime) => number) => {
+    const [first, last] = [used.find(({ at }) => at >= from), used.findLast(({ at }) => at <= to)];
+    return first && last ? (read(last.time) - read(first.time)) / (last.at - first.at) : Number.NaN;
+  };
+  const spans = [
+    [0, minuteMs],
+    [(minutes - 1) * minuteMs, minutes * minuteMs],
+  ] as const;
+  console.log('processor time in milliseconds a request: first minute   last minute');
+  for (const name of used.at(-1)?.time.parts.keys() ?? []) {
+    const each = spans.map(([from, to]) => {
+      const requests = all.filter(({ at }) => at >= from && at < to).length;
+      return ((between(from, to, ({ parts }) => parts.get(name) ?? 0) * (to - from)) / requests).toFixed(1).padStart(12);
+    });
+    console.log(`  ${name.padEnd(28)} ${each.join(' ')}`);
+  }
+  const stolen = spans.map(([from, to]) => `${(between(from, to, (time) => time.stolen) * 50).toFixed(1)} %`.padStart(12));
+  console.log(`  ${'taken by other machines'.padEnd(28)} ${stolen.join(' ')}`);
 }
 
 /** Level: the last quarter takes no more than the quarter before it and a little. */
