@@ -21,8 +21,6 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 120_000, interval: 50 } },
-    // Temporal's client tries again what failed while its server was away, also after it was closed.
-    onUnhandledError: ({ message }) => message !== 'Channel has been shut down',
     teardownTimeout: 60_000,
     // Within a file in the order written: many tests tell a story.
     sequence: { shuffle: false, concurrent: false, sequencer: LongestFirst },

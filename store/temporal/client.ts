@@ -7,6 +7,7 @@ import type { TemporalConfig } from '../config.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { makeDataConverter } from './payloads.ts';
 import { registerAttributes, waitForAttributes } from './registerAttributes.ts';
+import { retryUntilClosed } from './retryUntilClosed.ts';
 
 export interface Temporal {
   client: Client;
@@ -46,7 +47,7 @@ export function temporalAway(cause: unknown): DomainError {
 }
 
 export async function connectTemporal(config: TemporalConfig, log: pino.Logger, tracing: Tracing | null): Promise<Temporal> {
-  const connection = await Connection.connect({ ...connectionOptions(config), connectTimeout: '5s' });
+  const connection = await Connection.connect({ ...connectionOptions(config), connectTimeout: '5s', interceptors: retryUntilClosed });
   const interceptors = tracing ? { workflow: [tracing.clientInterceptor] } : {};
   const client = new Client({ connection, namespace: config.namespace, dataConverter: makeDataConverter(config), interceptors });
   try {

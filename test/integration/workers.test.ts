@@ -1,5 +1,7 @@
+import { Connection } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { hasAsked } from '../../store/temporal/client.ts';
+import { retryUntilClosed } from '../../store/temporal/retryUntilClosed.ts';
 
 /** The server goes on listing workers that are gone. */
 describe('hasAsked', () => {
@@ -13,4 +15,19 @@ describe('hasAsked', () => {
     ['one that is gone and another that is not', [seen(180), seen(30)], true],
     ['one of which nothing is known', [{}], false],
   ])('%s', (_who, pollers, asked) => expect(hasAsked(pollers, now)).toBe(asked));
+});
+
+describe('a connection that is closed while its server is away', () => {
+  it('ends what would be tried again', async () => {
+    let tries = 0;
+    const count: (typeof retryUntilClosed)[number] = (options, nextCall) => {
+      tries += 1;
+      return nextCall(options) as ReturnType<(typeof retryUntilClosed)[number]>;
+    };
+    const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [...retryUntilClosed, count] });
+    const asked = connection.workflowService.getSystemInfo({}).catch((error: Error) => error.message);
+    await expect.poll(() => tries).toBe(2);
+    await connection.close();
+    expect(await asked).toContain('Channel has been shut down');
+  });
 });

@@ -1,0 +1,29 @@
+import { type ConnectionOptions, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+type Call = ReturnType<Interceptor>;
+type Start = Call['start'];
+type StatusListener = { onReceiveStatus(status: { code: number; details: string; metadata: unknown }): void };
+
+const cancelled = 1;
+
+/**
+ * Calls are tried again as Temporal's client does by itself, and end where the connection was closed in the meantime: the next try
+ * of a call that waited would otherwise throw out of its timer, which ends the process.
+ */
+export const retryUntilClosed: Interceptor[] = [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endWhenClosed];
+
+function endWhenClosed(options: Parameters<Interceptor>[0], nextCall: Parameters<Interceptor>[1]): Call {
+  try {
+    return nextCall(options) as Call;
+  } catch (error) {
+    return makeEndedCall((error as Error).message) as Call;
+  }
+}
+
+function makeEndedCall(details: string): Pick<Call, 'start' | 'sendMessage' | 'halfClose' | 'cancelWithStatus'> {
+  const start = (metadata: unknown, listener: StatusListener) => {
+    setImmediate(() => listener.onReceiveStatus({ code: cancelled, details, metadata }));
+  };
+  return { start: start as Start, sendMessage() {}, halfClose() {}, cancelWithStatus() {} };
+}
