@@ -8,13 +8,25 @@ const mostWords = 1_000;
 
 /**
  * The active tables whose names occur in the SQL, at one moment. This is all it can read, unless a name is written in an
- * unusual way; other tables of the workbook are not opened. Views are brought up to date. Null: cannot be told.
+ * unusual way; other tables of the workbook are not opened. Null: cannot be told.
  */
+export function listTablesNamedIn(services: Services, workbookId: string, sql: string): Promise<TableAt[]> | null {
+  const words = listWords(sql, mostWords);
+  return words && listNamedTables(services.db, workbookId, words);
+}
+
+/** The same with the views among them brought up to date. `listed`: they were asked for just now. */
 export async function openNamedTables(
   services: Services,
   workbookId: string,
   { sql, userId }: { sql: string; userId: string },
+  listed = listTablesNamedIn(services, workbookId, sql),
 ): Promise<TableAt[] | null> {
-  const words = listWords(sql, mostWords);
-  return words && openFresh(services, userId, () => listNamedTables(services.db, workbookId, words));
+  if (listed === null) return null;
+  let next: Promise<TableAt[]> | null = listed;
+  return openFresh(services, userId, async () => {
+    const tables = await (next ?? listTablesNamedIn(services, workbookId, sql));
+    next = null;
+    return tables ?? [];
+  });
 }

@@ -20,6 +20,7 @@ import { rememberVisible } from '../tables/openVisibleTable.ts';
 import { openFresh } from '../transforms/refreshViews.ts';
 import { digestEffects } from './digestEffects.ts';
 import { keyAnswer } from './keyAnswer.ts';
+import type { Ahead } from './lookAhead.ts';
 import { openNamedTables } from './namedTables.ts';
 import { narrowTables } from './narrowTables.ts';
 
@@ -46,7 +47,7 @@ export interface QueryAnswer {
 const dayMs = 24 * 3_600_000;
 const resultLimits = { maxRows: 5_000_000, maxBytes: 256 * 1024 * 1024 };
 
-type UserQuery = QueryWanted & { userId: string; workbookId: string; accountId: string };
+type UserQuery = QueryWanted & { ahead: Ahead; userId: string; workbookId: string; accountId: string };
 
 /** What a query came to: a result, or that of an earlier one. */
 type Ran = { answer: SandboxResult; read: VisibleTable[]; answerKey: string } | { kept: ResultRecord };
@@ -60,8 +61,9 @@ export async function runQuery(
   principal: Principal,
   workbook: VisibleWorkbook,
   wanted: QueryWanted,
+  ahead: Ahead,
 ): Promise<QueryAnswer> {
-  const asked = { ...wanted, userId: principal.userId, workbookId: workbook.id, accountId: workbook.accountId };
+  const asked = { ...wanted, ahead, userId: principal.userId, workbookId: workbook.id, accountId: workbook.accountId };
   const ran = await runOverNamed(services, workbook, asked, rememberVisible(services, principal));
   if ('kept' in ran) return { result: ran.kept, pageJson: await readPage(services, ran.kept, wanted.jsonRows), isKept: true };
   const { answer, read, answerKey } = ran;
@@ -123,7 +125,7 @@ type See = (at: TableAt) => Promise<VisibleTable>;
 
 /** Tries the tables named in the SQL; falls back to all tables. */
 async function runOverNamed(services: Services, workbook: VisibleWorkbook, wanted: UserQuery, see: See): Promise<Ran> {
-  const named = wanted.at === null ? await openNamedTables(services, workbook.id, wanted) : null;
+  const named = wanted.ahead.tables && (await openNamedTables(services, workbook.id, wanted, wanted.ahead.tables));
   if (named) {
     try {
       return await runOverGuess(services, wanted, takeFrom(named, see));
@@ -165,7 +167,7 @@ async function runOver(services: Services, wanted: UserQuery, source: QuerySourc
   const sandbox = await services.sandbox();
   const tables = await source.open(names);
   const answerKey = keyAnswer(wanted, tables);
-  const kept = await findSameResult(services.db.lookUpInAccounts, answerKey);
+  const kept = await findKept(services, wanted, answerKey);
   if (kept) return { kept };
   const needed = await narrowWide(services, wanted, source, tables);
   const relations = await Promise.all(needed.map((visible) => openSandboxRelation(services, visible)));
@@ -192,6 +194,13 @@ async function runOver(services: Services, wanted: UserQuery, source: QuerySourc
   } finally {
     blobs.release();
   }
+}
+
+async function findKept(services: Services, { ahead }: UserQuery, answerKey: string): Promise<ResultRecord | null> {
+  const last = await ahead.kept;
+  if (last?.answerKey === answerKey) return last;
+  services.answerKeys.set(ahead.asked, answerKey);
+  return findSameResult(services.db.lookUpInAccounts, answerKey);
 }
 
 /** Reduces wide tables to the columns that the query names. This needs a round trip, so it is done only for wide tables. */

@@ -1,4 +1,5 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { lookAhead } from '../../activities/query/lookAhead.ts';
 import { explainLostResult, requireResult, resultPageLimit, streamResult } from '../../activities/query/readResult.ts';
 import { runQuery } from '../../activities/query/runQuery.ts';
 import { validateQuery } from '../../activities/query/validateQuery.ts';
@@ -41,10 +42,9 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
   return {
     async runQuery(call) {
       const { principal, params, body, type, abandoned } = call;
-      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const page = { limit: body.limit ?? 1000, offset: 0 };
       const isJson = formatOf(type) === 'json';
-      const answer = await runQuery(services, principal, workbook, {
+      const wanted = {
         sql: body.sql,
         params: body.params ?? null,
         // The other formats are written from the stored result.
@@ -52,7 +52,10 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
         timeoutMs: body.timeout_ms ?? 30_000,
         at: body.at ?? null,
         signal: abandoned,
-      });
+      };
+      const ahead = lookAhead(services, principal.userId, params.workbook_id, wanted);
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const answer = await runQuery(services, principal, workbook, wanted, ahead);
       const headers = { ...presentResultHeaders(answer.result), 'X-SVC-Result-Cache': answer.isKept ? 'hit' : 'miss' };
       if (!isJson || answer.pageJson === null) return answerPage(call, answer.result, page, headers);
       const head = JSON.stringify(presentResultHead(answer.result, page));
