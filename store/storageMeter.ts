@@ -3,16 +3,17 @@ import { countRoom, type StorageUse } from '../core/storage/use.ts';
 import type { Database } from './pg/database.ts';
 import { findStored } from './pg/storage.ts';
 
-const freshMs = 5_000;
+/** Where there is much room, what other processes wrote in a minute matters little. */
+const freshMs = { withRoom: 60_000, nearlyFull: 5_000 };
 const mostRemembered = 10_000;
 
 /**
- * What accounts store. It is added up in the database at most every few seconds for each account; in between, what this
- * process writes is added to what was found. Writes and deletions of other processes are seen late, so nothing may be refused
+ * What accounts store. It is added up in the database now and then for each account, which takes the longer the more it has; in
+ * between, what this process writes is added to what was found. Writes and deletions of other processes are seen late, so nothing may be refused
  * before it was read again.
  */
 export class StorageMeter {
-  private readonly known = new Map<string, { use: Promise<StorageUse>; until: number }>();
+  private readonly known = new Map<string, { use: Promise<StorageUse>; at: number }>();
   /** Bytes that are being written. */
   private readonly held = new Map<string, number>();
 
@@ -21,17 +22,20 @@ export class StorageMeter {
     private readonly limits: StorageLimits,
   ) {}
 
-  /** As found in the last seconds, with what was written since by this process. */
-  recall(accountId: string): Promise<StorageUse> {
+  /** As found some time ago, with what was written since by this process. */
+  async recall(accountId: string): Promise<StorageUse> {
     const found = this.known.get(accountId);
-    return found && found.until > Date.now() ? found.use : this.read(accountId);
+    if (!found) return this.read(accountId);
+    const use = await found.use;
+    const isRoomy = countRoom(use) >= use.limit / 10;
+    return found.at + (isRoomy ? freshMs.withRoom : freshMs.nearlyFull) > Date.now() ? use : this.read(accountId);
   }
 
   /** As it is now. */
   read(accountId: string): Promise<StorageUse> {
     if (this.known.size >= mostRemembered) this.known.clear();
     const use = this.find(accountId);
-    this.known.set(accountId, { use, until: Date.now() + freshMs });
+    this.known.set(accountId, { use, at: Date.now() });
     use.catch(() => this.known.delete(accountId));
     return use;
   }
