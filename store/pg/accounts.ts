@@ -42,8 +42,8 @@ export async function insertAccount(tx: Tx, account: typeof accounts.$inferInser
 
 const accountOf = (what: 'jobs' | 'tables' | 'webhooks'): Lookup<{ accountId: string }> => ({
   name: `account_of_${what}`,
-  text: `SELECT k.n, x.account_id AS "accountId"
-         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) JOIN ${what} x ON x.id = k.id`,
+  text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n)
+         CROSS JOIN LATERAL (SELECT x.account_id AS "accountId" FROM ${what} x WHERE x.id = k.id LIMIT 1) AS found`,
 });
 const lookups = { jobs: accountOf('jobs'), tables: accountOf('tables'), webhooks: accountOf('webhooks') };
 

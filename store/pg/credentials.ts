@@ -28,17 +28,18 @@ export interface KnownCredential {
 
 const knownCredential: Lookup<KnownCredential> = {
   name: 'known_credential',
-  text: `SELECT k.n, c.id, c.kind, c.secret_hash AS "secretHash", u.id AS "userId", u.email, u.name AS "userName",
+  text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) CROSS JOIN LATERAL (
+         SELECT c.id, c.kind, c.secret_hash AS "secretHash", u.id AS "userId", u.email, u.name AS "userName",
                 a.id AS "accountId", a.name AS "accountName", c.scopes, c.resource,
                 c.rate_limit_per_minute AS "rateLimitPerMinute", coalesce(up.list, '[]') AS ancestors,
                 least(c.expires_at, up.expires_at) AS "expiresAt", least(c.revoked_at, up.revoked_at) AS "revokedAt"
-         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) JOIN credentials c ON c.id = k.id
-         JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = c.account_id AND a.deleted_at IS NULL
+         FROM credentials c JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = c.account_id AND a.deleted_at IS NULL
          CROSS JOIN LATERAL (
            SELECT json_agg(json_build_object('id', p.id, 'rateLimitPerMinute', p.rate_limit_per_minute)
                            ORDER BY array_position(c.ancestors, p.id)) AS list,
              min(p.expires_at) AS expires_at, min(p.revoked_at) AS revoked_at
-           FROM credentials p WHERE p.id = ANY (c.ancestors)) AS up`,
+           FROM credentials p WHERE p.id = ANY (c.ancestors)) AS up
+         WHERE c.id = k.id LIMIT 1) AS found`,
 };
 
 export async function findKnownCredential(db: Database, id: string): Promise<KnownCredential | null> {

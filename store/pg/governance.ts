@@ -25,7 +25,8 @@ const tableGovernance: Lookup<TableGovernance> = {
   text: `SELECT k.n, w.policy_version::float8 AS "policyVersion",
            (SELECT coalesce(json_agg(json_build_array(t.column_id, t.tag)), '[]') FROM column_tags t WHERE t.table_id = k.a AND t.origin <> 'removed') AS tags,
            (SELECT coalesce(json_agg(json_build_object('tag', p.tag, 'role', p.role, 'effect', p.effect)), '[]') FROM policies p WHERE p.workbook_id = w.id) AS rules
-         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) JOIN workbooks w ON w.id = k.b`,
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) 
+         CROSS JOIN LATERAL (SELECT id, policy_version FROM workbooks WHERE id = k.b LIMIT 1) AS w`,
 };
 
 /** Null: the workbook is not there, or not for the current accounts. */

@@ -19,9 +19,11 @@ const matches = (key: AnswerKey) =>
 /** By scope and hash. The hash is decoded in a subquery, because row security lets only plain equality use the index. */
 const answerOf: Lookup<StoredAnswer> = {
   name: 'kept_answer',
-  text: `SELECT k.n, ${selectColumns(idempotency, 'i')}
+  text: `SELECT k.n, found.*
          FROM (SELECT a, decode(b, 'hex') AS hash, n FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) OFFSET 0) AS k
-         JOIN idempotency i ON i.scope = k.a AND i.key_hash = k.hash AND i.expires_at > now()`,
+         CROSS JOIN LATERAL (
+           SELECT ${selectColumns(idempotency, 'i')} FROM idempotency i
+           WHERE i.scope = k.a AND i.key_hash = k.hash AND i.expires_at > now() LIMIT 1) AS found`,
 };
 
 export async function findAnswer(db: Database, key: AnswerKey): Promise<StoredAnswer | null> {

@@ -3,7 +3,8 @@ import { runForAccounts } from './accountScope.ts';
 
 /**
  * A look-up by one or two keys that can be batched. Its SQL reads the keys from
- * `unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)` and selects `k.n` with each row.
+ * `unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)` and selects `k.n` with each row. What it looks up stands in a
+ * LATERAL subquery with LIMIT, which PostgreSQL runs for each key: a plain join it may turn round and read all accounts' rows.
  */
 export interface Lookup<Row> {
   name: string;

@@ -20,7 +20,8 @@ const me: Lookup<FoundMe> = {
   text: `SELECT k.n, u.created_at AS "userCreatedAt", a.kind, a.plan, a.plan_status AS "planStatus", w.id AS "workspaceId", w.name AS "workspaceName",
                 ${selectLotBalances('a.id', 'now()')} AS lots
          FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(user_id, account_id, n)
-         JOIN users u ON u.id = k.user_id JOIN accounts a ON a.id = k.account_id
+         CROSS JOIN LATERAL (SELECT created_at FROM users WHERE id = k.user_id LIMIT 1) AS u
+         CROSS JOIN LATERAL (SELECT id, kind, plan, plan_status FROM accounts WHERE id = k.account_id LIMIT 1) AS a
          LEFT JOIN LATERAL (SELECT id, name FROM workspaces WHERE account_id = a.id AND deleted_at IS NULL ORDER BY id LIMIT 1) w ON true`,
 };
 

@@ -16,7 +16,8 @@ const stored: Lookup<Stored> = {
                 JOIN workbooks w ON w.id = l.workbook_id AND w.account_id = a.id JOIN sources s ON s.id = l.source_id
                 WHERE v.account_id = a.id AND w.deleted_at IS NULL AND v.blob_key <> s.blob_key) v) AS sources,
            kept.results, kept."resultCount"
-         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) JOIN accounts a ON a.id = k.id
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) 
+         CROSS JOIN LATERAL (SELECT id, plan FROM accounts WHERE id = k.id LIMIT 1) AS a
          CROSS JOIN LATERAL (
            SELECT coalesce(sum(t.file_bytes + t.tail_bytes), 0)::float8 AS tables, count(*)::int AS "tableCount"
            FROM tables t JOIN workbooks w ON w.id = t.workbook_id AND w.account_id = a.id

@@ -138,7 +138,7 @@ const namedTables: Lookup<CurrentRow> = {
            SELECT DISTINCT a, lower(name) AS key, n FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
            CROSS JOIN LATERAL json_array_elements_text(k.b::json) AS name OFFSET 0) AS k
          CROSS JOIN LATERAL (${selectCurrent}
-           WHERE t.workbook_id = k.a AND t.name_key = k.key AND t.state = 'active' AND t.deleted_at IS NULL) AS found
+           WHERE t.workbook_id = k.a AND t.name_key = k.key AND t.state = 'active' AND t.deleted_at IS NULL LIMIT 1) AS found
          ORDER BY k.n, found.id`,
 };
 

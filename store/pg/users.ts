@@ -77,14 +77,17 @@ export interface SessionUser {
 
 const sessionUser: Lookup<SessionUser> = {
   name: 'session_user',
-  text: `SELECT k.n, u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName",
-                ARRAY(SELECT o.id FROM accounts o WHERE o.owner_id = u.id AND o.deleted_at IS NULL
-                      UNION SELECT w.account_id FROM members m JOIN workspaces w ON w.id = m.workspace_id
-                        JOIN accounts o ON o.id = w.account_id AND o.deleted_at IS NULL WHERE m.user_id = u.id ORDER BY 1) AS "accountIds",
-                s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked, s.expires_at AS "expiresAt"
-         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(jti, user_id, n) JOIN users u ON u.id = k.user_id
-         JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default'
-         LEFT JOIN sessions s ON s.jti = k.jti`,
+  text: `SELECT k.n, found.*, s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked, s.expires_at AS "expiresAt",
+                ARRAY(SELECT o.id FROM accounts o WHERE o.owner_id = k.user_id AND o.deleted_at IS NULL
+                      UNION SELECT entered.account_id FROM members m CROSS JOIN LATERAL (
+                        SELECT w.account_id FROM workspaces w JOIN accounts o ON o.id = w.account_id AND o.deleted_at IS NULL
+                        WHERE w.id = m.workspace_id LIMIT 1) AS entered
+                      WHERE m.user_id = k.user_id ORDER BY 1) AS "accountIds"
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(jti, user_id, n)
+         CROSS JOIN LATERAL (
+           SELECT u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName"
+           FROM users u JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default' WHERE u.id = k.user_id LIMIT 1) AS found
+         LEFT JOIN LATERAL (SELECT jti, revoked_at, expires_at FROM sessions WHERE jti = k.jti LIMIT 1) AS s ON true`,
 };
 
 /** The user of a session with their default account and the state of the session, in one look-up. */
