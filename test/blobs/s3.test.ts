@@ -15,7 +15,10 @@ import { TroubleProxy } from './proxy.ts';
 import { bucket, type S3Server, s3Servers } from './s3Servers.ts';
 import { collect, putBytes, testStore } from './suite.ts';
 
-const quick: Partial<S3Options> = { maxAttempts: 2, connectTimeoutMs: 500, requestTimeoutMs: 700 };
+/** As long as a busy machine may take to answer. */
+const patient: Partial<S3Options> = { maxAttempts: 2, connectTimeoutMs: 30_000, requestTimeoutMs: 60_000 };
+/** Where no answer comes. */
+const impatient: Partial<S3Options> = { requestTimeoutMs: 700 };
 
 describe.each(s3Servers)('S3 blob store: $name', (kind) => {
   let folder: string;
@@ -57,7 +60,7 @@ describe.each(s3Servers)('S3 blob store: $name', (kind) => {
     work: (store: BlobStore, cache: string) => Promise<void>,
     cache = newCache(),
   ): Promise<void> {
-    const store = await openS3Store(config, cache, { ...quick, ...options });
+    const store = await openS3Store(config, cache, { ...patient, ...options });
     try {
       await work(store, cache);
     } finally {
@@ -110,14 +113,13 @@ describe.each(s3Servers)('S3 blob store: $name', (kind) => {
         (await store.open([key])).release();
         await delay(30);
       }
-      expect([a, b, c, d].map(isCached)).toEqual([true, false, false, true]);
+      await expect.poll(() => [a, b, c, d].map(isCached)).toEqual([true, false, false, true]);
       expect((await readFile(pinned.pathOf(a))).length).toBe(40_000);
       pinned.release();
       await delay(30);
       // `a` was released after `d`: of the two, `d` has to go.
       (await store.open([b])).release();
-      await delay(50);
-      expect([a, b, c, d].map(isCached)).toEqual([true, true, false, false]);
+      await expect.poll(() => [a, b, c, d].map(isCached)).toEqual([true, true, false, false]);
     });
   });
 
@@ -164,8 +166,7 @@ describe.each(s3Servers)('S3 blob store: $name', (kind) => {
       const opened = await store.open(keys);
       for (const key of keys) expect(statSync(opened.pathOf(key)).size).toBe(40_000);
       opened.release();
-      await delay(200);
-      expect((await readdir(join(cache, 'files'))).length).toBeLessThanOrEqual(2);
+      await expect.poll(async () => (await readdir(join(cache, 'files'))).length).toBeLessThanOrEqual(2);
     });
   });
 
@@ -218,7 +219,7 @@ describe.each(s3Servers)('S3 blob store: $name', (kind) => {
 
   it('says so too when it is overloaded or does not answer', async () => {
     const [key = ''] = await putRemote([1000]);
-    await withStore({}, async (store) => {
+    await withStore(impatient, async (store) => {
       proxy.make('refuse');
       await expect(store.open([key])).rejects.toMatchObject({ code: 'unavailable' });
       proxy.make('stall');
@@ -255,7 +256,7 @@ describe.each(s3Servers)('S3 blob store: $name', (kind) => {
   });
 
   it('says what is wrong with the configuration, and not that the store is away', async () => {
-    const wrong = await openS3Store({ ...config, bucket: 'no-such-bucket' }, newCache(), quick);
+    const wrong = await openS3Store({ ...config, bucket: 'no-such-bucket' }, newCache(), patient);
     const error = await putBytes(wrong, 'acc_9/wb_9', randomBytes(10)).then(
       () => null,
       (error: unknown) => error,
@@ -276,7 +277,7 @@ describe.each(s3Servers)('S3 blob store: $name', (kind) => {
   });
 
   it.runIf(kind.checksChecksums)('has uploads checked by the server', async () => {
-    const options = { ...defaultOptions(config), ...quick };
+    const options = { ...defaultOptions(config), ...patient };
     const client = createS3Client(config, options);
     const sha256 = 'ab'.repeat(32);
     const object = { bucket, path: `x/${sha256}.bin`, key: `x/${sha256}.bin`, sha256 };

@@ -270,7 +270,7 @@ describe('runQuery', () => {
   });
 
   it('stops after the page when no result is kept', async () => {
-    const result = await world.run(sandbox, 'SELECT * FROM range(100000000000)', { pageLimit: 3, timeoutMs: 5_000 });
+    const result = await world.run(sandbox, 'SELECT * FROM range(100000000000)', { pageLimit: 3, timeoutMs: 60_000 });
     expect(result).toMatchObject({
       rowCount: 3,
       more: true,

@@ -15,6 +15,21 @@ export const cellText = (n: number, row: number | string) => `val_${n}_${row}`;
 /** Their widths. */
 export const tables = { narrow: 8, wide: 520 };
 
+export const formats = [
+  'application/json',
+  'application/x-ndjson',
+  'application/vnd.apache.arrow.stream',
+  'text/csv',
+  'application/vnd.apache.parquet',
+];
+/** Each way to ask in each format; of a wide table, where that takes long, each way in one of them, and each format once. */
+export const inFormats = (table: string, paths: string[]) =>
+  paths.flatMap((path, i) =>
+    formats
+      .filter((_, k) => table !== 'wide' || k === i % formats.length || (i === 0 && k >= paths.length))
+      .map((accept) => ({ path, accept })),
+  );
+
 /** Makes the tables, and all that can be made of them: sheets, charts, transforms, bindings, notes, a branch, conflicts. */
 export async function fillHidden(store: TestStore, token: string) {
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };

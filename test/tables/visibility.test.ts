@@ -8,7 +8,7 @@ import { makeForm } from '../contract/forms.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { readSources } from '../setup/sources.ts';
 import { cellsOf } from '../xlsx/makeWorkbook.ts';
-import { columnName, fillHidden, tables } from './hiddenColumns.ts';
+import { columnName, fillHidden, formats, inFormats, tables } from './hiddenColumns.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 /**
@@ -33,15 +33,6 @@ interface Asked {
 type Readers = Record<string, (table: string, width: number) => Asked[]>;
 
 const almostNames = ['col_1', 'col_2', 'col_3'];
-const formats = [
-  'application/json',
-  'application/x-ndjson',
-  'application/vnd.apache.arrow.stream',
-  'text/csv',
-  'application/vnd.apache.parquet',
-];
-const rowsOf = (table: string, query: string) => formats.map((accept) => ({ path: `tables/${table}/rows?${query}`, accept }));
-
 /** Columns have two addresses. */
 function columnCalls(ids: { add: string; alter: string; drop: string; describe: string }, address: string): Readers {
   // Nearly the name of a column: the answer names the nearest that the caller may see.
@@ -68,17 +59,23 @@ const bound = (table: string) => ({ actor: 'test', external_kind: 'google_sheets
 
 const readers: Readers = {
   readRows: (table) =>
-    [
-      'limit=3',
-      'limit=10000',
-      'limit=5&offset=2',
-      'limit=5&sort=col_0_:desc',
-      'limit=5&filter=col_0_%20IS%20NOT%20NULL',
-      'limit=5&at_version=2',
-    ].flatMap((query) => rowsOf(table, query)),
+    inFormats(
+      table,
+      [
+        'limit=3',
+        'limit=10000',
+        'limit=5&offset=2',
+        'limit=5&sort=col_0_:desc',
+        'limit=5&filter=col_0_%20IS%20NOT%20NULL',
+        'limit=5&at_version=2',
+      ].map((query) => `tables/${table}/rows?${query}`),
+    ),
   readRow: (table) => ['1', '4', '7', '4?columns=col_0_', '4?at_version=2'].map((row) => ({ path: `tables/${table}/rows/${row}` })),
   readTableData: (table) =>
-    ['', '?columns=col_0_&at_version=2'].flatMap((query) => formats.map((accept) => ({ path: `tables/${table}/data${query}`, accept }))),
+    inFormats(
+      table,
+      ['', '?columns=col_0_&at_version=2'].map((query) => `tables/${table}/data${query}`),
+    ),
   readRange: (table) => [{ path: `tables/${table}/range?range=A1:ZZ5` }],
   getRowHistory: (table) => [1, 4].map((row) => ({ path: `tables/${table}/rows/${row}/history` })),
   getRowLineage: (table) => [{ path: `tables/${table}/rows/1/lineage` }],

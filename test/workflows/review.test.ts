@@ -21,7 +21,7 @@ const store = await useStoreWithWorker({
   SVC_MODEL_URL: model.url,
   SVC_MODEL_NAME: 'weigher',
   SVC_MODEL_KEY: 'key-of-the-model',
-  SVC_MODEL_TIME_MS: '3000',
+  SVC_MODEL_TIME_MS: '10000',
   SVC_REVIEW_CELLS: '600',
 });
 
@@ -299,7 +299,7 @@ describe('with a language model', () => {
     ['says something else', 'I am sorry', 'not the JSON'],
     ['refuses', (_: unknown, response: ServerResponse) => response.writeHead(500).end('no'), 'status 500'],
     ['hangs up', (_: unknown, response: ServerResponse) => response.destroy(), 'could not be reached'],
-    ['says nothing', () => {}, 'did not answer within 3 seconds'],
+    ['says nothing', () => {}, 'did not answer within 10 seconds'],
     ['talks without end', 'x'.repeat(2 * 1024 * 1024), 'too long'],
     [
       'sends elsewhere',
