@@ -82,9 +82,13 @@ export async function withRig(
     const owner = await provisionFirstOwner(api.services);
     if (!owner) throw new Error('the database was not empty');
     const worker = temporal && (await startWorkerProcess(config));
-    await work({ config, url: `http://127.0.0.1:${api.port}`, token: owner.token, owner, api, workerPid: worker?.pid ?? null });
-    await worker?.stop();
-    await api.stop();
+    try {
+      await work({ config, url: `http://127.0.0.1:${api.port}`, token: owner.token, owner, api, workerPid: worker?.pid ?? null });
+    } finally {
+      // Whoever fails says so at once: PostgreSQL does not end while these are at work.
+      await worker?.stop();
+      await api.stop();
+    }
   } finally {
     await temporal?.stop();
     await postgres.stop();

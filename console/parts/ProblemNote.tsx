@@ -47,7 +47,8 @@ export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () =
 function describe(error: unknown, t: (typeof commonWords)['en']): Facts {
   if (error instanceof Problem) {
     const { title, detail, suggested_fix: fix, instance, errors = [] } = error.document;
-    return { title, detail, fix, instance, errors };
+    // What is said already is not said again.
+    return { title, detail, fix, instance, errors: errors.filter((each) => !detail.includes(each.detail)) };
   }
   const plain = { instance: '', errors: [] };
   if (error instanceof Unreachable) return { title: t.unreachable, detail: t.unreachable, fix: t.unreachableFix, ...plain };

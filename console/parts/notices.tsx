@@ -42,7 +42,7 @@ export function NoticeProvider({ children }: { children: ReactNode }) {
   return (
     <NoticeContext.Provider value={notices}>
       {children}
-      <section className="notices" aria-live="polite" aria-label={t.dismiss}>
+      <section className="notices" aria-live="polite" aria-label={t.messages}>
         {shown.map(({ id, text, error, action }) => (
           <div key={id} className="notice">
             {error === undefined ? <span>{text}</span> : <ProblemNote error={error} />}

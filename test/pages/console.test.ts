@@ -5,7 +5,7 @@ import { startWorkingApi } from '../contract/world.ts';
 import { ok, type Person, type TestApi } from '../setup/api.ts';
 import { findChromium, openBrowser } from '../setup/browser.ts';
 import { makeWorkspace } from '../setup/credentials.ts';
-import { clickAt, dropFiles, logIn, openTab, seeCell, type Tab, typeCell } from './consoleTab.ts';
+import { chooseCell, clickAt, dropFiles, logIn, openTab, seeCell, type Tab, typeCell } from './consoleTab.ts';
 import { makeSampleSheet } from './sampleSheet.ts';
 
 /** The console in a real browser: from log-in to a merged conflict, by two people. */
@@ -87,6 +87,25 @@ describe.skipIf(chromium === null)('the console', { timeout: 200_000 }, () => {
     await page.keyboard.press('Control+z');
     await expect.poll(async () => (await readCells('店別売上', '値'))[0]).toBe(120);
     await seeCell(page, 3, 0, '120');
+  });
+
+  it('sorts by the menu of a column, without a mouse', async () => {
+    const { page } = mine;
+    await chooseCell(page, 0, 0);
+    await page.keyboard.press('Alt+ArrowDown');
+    const menu = page.getByRole('dialog', { name: '店' });
+    await menu.waitFor();
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'detached' });
+    // The keyboard is in the grid again.
+    await page.keyboard.press('ArrowRight');
+    await page.locator('.grid #glide-cell-2-0[aria-selected=true]').waitFor({ state: 'attached' });
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Alt+ArrowDown');
+    await menu.getByRole('button', { name: 'Sort, least first' }).press('Enter');
+    await seeCell(page, 0, 0, '大阪');
+    await page.getByRole('button', { name: 'Clear', exact: true }).press('Enter');
+    await seeCell(page, 0, 0, '東京');
   });
 
   it('pastes a block, with new rows behind the last', async () => {
@@ -234,7 +253,7 @@ describe.skipIf(chromium === null)('the console', { timeout: 200_000 }, () => {
     await page.getByRole('cell', { name: '777' }).waitFor();
     expect((await readCells('店別のみ', '値'))[0]).toBe(777);
     await page.getByRole('button', { name: 'Merge', exact: true }).click();
-    await page.getByText('1 cells were changed on both sides').waitFor();
+    await page.getByText('1 cell was changed on both sides').waitFor();
     expect((await readCells('店別のみ', '値'))[0]).toBe(999);
     await page.getByRole('button', { name: 'Write the other back' }).click();
     await page.getByText('Nothing waits.').waitFor();

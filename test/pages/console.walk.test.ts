@@ -6,6 +6,7 @@ import { startWorkingApi } from '../contract/world.ts';
 import { ok, type Person, type TestApi } from '../setup/api.ts';
 import { findChromium, openBrowser } from '../setup/browser.ts';
 import { makeWorkspace } from '../setup/credentials.ts';
+import { audience, clientId, startIssuer, type TestIssuer } from '../setup/issuer.ts';
 import { logIn, openTab, type Tab } from './consoleTab.ts';
 
 /** Every page of the console: whether people can use it who cannot see it, and what it shows to who may not see all. */
@@ -29,17 +30,25 @@ interface Finding {
 
 describe.skipIf(chromium === null)('every page of the console', () => {
   let api: TestApi;
+  let issuer: TestIssuer;
   let browser: Browser;
   let owner: Person;
   let viewer: Person;
   let axe: string;
+  let team: string;
   let workbookId: string;
   beforeAll(async () => {
     axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-    api = await startWorkingApi({ SVC_RATE_LIMITS: 'off' });
+    issuer = await startIssuer();
+    api = await startWorkingApi({
+      SVC_RATE_LIMITS: 'off',
+      OIDC_ISSUER: issuer.url,
+      OIDC_AUDIENCE: audience,
+      OIDC_CLIENT_ID: clientId,
+    });
     browser = await openBrowser(chromium as string);
     [owner, viewer] = [await api.signUp('持ち主'), await api.signUp('閲覧者')];
-    const team = await makeWorkspace(owner.client, 'チーム');
+    team = await makeWorkspace(owner.client, 'チーム');
     const body = { email: viewer.email, role: 'viewer' } as const;
     ok(await owner.client.POST('/api/control/workspaces/{workspace_id}/users', { params: { path: { workspace_id: team } }, body }));
     workbookId = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '人事', workspace_id: team } })).id;
@@ -51,6 +60,7 @@ describe.skipIf(chromium === null)('every page of the console', () => {
   afterAll(async () => {
     await browser?.close();
     await api?.stop();
+    await issuer?.stop();
   });
 
   const inBook = (...rest: string[]) => ['', 'workbooks', workbookId, ...rest.map(encodeURIComponent)].join('/');
@@ -112,6 +122,134 @@ describe.skipIf(chromium === null)('every page of the console', () => {
     },
     300_000,
   );
+
+  it('tags a column, sets a policy, and shows what a role sees of it', async () => {
+    const { page, context, complaints } = await start({}, owner);
+    await open(page, inBook('governance'));
+    const part = (title: string) => page.locator('section', { has: page.getByRole('heading', { name: title }) });
+    const [tags, policies, seen] = [part('Tags on columns'), part('Policies'), part('See it as a role')];
+    await tags.getByLabel('Column', { exact: true }).selectOption('給与');
+    await tags.getByLabel('Tag', { exact: true }).fill('報酬');
+    await tags.getByLabel('Tag', { exact: true }).press('Enter');
+    // The raw table holds the same cells, so the tag is there, too.
+    const tagged = tags.getByRole('row', { name: '報酬' });
+    const inherited = tagged.filter({ hasText: '給与.給与' });
+    await inherited.waitFor();
+    expect(await tagged.count()).toBe(2);
+    await policies.getByLabel('Tag', { exact: true }).fill('報酬');
+    await policies.getByLabel('Role (* is every role)').fill('外部');
+    await policies.getByLabel('Effect').selectOption('deny');
+    await policies.getByRole('button', { name: 'Set the policy' }).click();
+    await policies.getByRole('cell', { name: '外部' }).waitFor();
+    await seen.getByLabel('Roles, separated by commas').fill('外部');
+    await seen.getByRole('button', { name: 'See it' }).click();
+    await seen.getByRole('row', { name: '給与 not there' }).waitFor();
+    await seen.getByRole('row', { name: '備考 visible' }).waitFor();
+    // Taken off the column alone: what inherited the tag keeps it, and the page says so.
+    await tagged.filter({ hasNotText: '給与.給与' }).getByRole('button', { name: 'Take off' }).click();
+    await page.getByText('1 other column keeps the tag 報酬').waitFor();
+    await seen.getByRole('row', { name: '給与 visible' }).waitFor();
+    expect(await tagged.count()).toBe(1);
+    await tagged.getByRole('button', { name: 'Take off' }).click();
+    await tags.getByText('No column has a tag yet.').waitFor();
+    await policies.getByRole('button', { name: 'Take off' }).click();
+    await policies.getByText('There is no policy yet').waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('makes a token that is shown once and lets somebody in, a webhook and a member', async () => {
+    const { page, context, complaints } = await start({}, owner);
+    page.on('dialog', (question) => void question.accept());
+    await open(page, '/settings/tokens');
+    await page.getByLabel('Name').fill('console walk');
+    await page.getByRole('button', { name: 'New token' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New token' });
+    const token = (await dialog.locator('.secret').textContent()) ?? '';
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('cell', { name: 'console walk' }).waitFor();
+    expect((await page.content()).includes(token)).toBe(false);
+
+    await open(page, '/settings/webhooks');
+    await page.getByLabel('Address').fill('http://127.0.0.1:9/in');
+    await page.getByRole('button', { name: 'New webhook' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByText('http://127.0.0.1:9/in').waitFor();
+    await page.getByRole('button', { name: 'Deliveries' }).click();
+    await page.getByText('Nothing was sent yet.').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('There is no webhook yet.').waitFor();
+
+    const colleague = await api.signUp('同僚');
+    await open(page, '/settings/members');
+    await page.locator('label', { hasText: 'Workspace' }).locator('select').selectOption('チーム');
+    await page.getByLabel('Member', { exact: true }).fill(colleague.email);
+    await page.getByRole('button', { name: 'Add a member' }).click();
+    const row = page.getByRole('row', { name: colleague.email });
+    await row.getByRole('textbox').fill('経理, 監査');
+    await row.getByRole('textbox').blur();
+    const readRoles = async () => {
+      const params = { path: { workspace_id: team } };
+      const { users } = ok(await owner.client.GET('/api/control/workspaces/{workspace_id}/users', { params }));
+      return users.find(({ user }) => user.id === colleague.userId)?.roles;
+    };
+    await expect.poll(readRoles).toEqual(['経理', '監査']);
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect(await readRoles()).toBeUndefined();
+    expect(complaints).toEqual([]);
+    await context.close();
+
+    // The token in another browser: in memory only, so a reload forgets it.
+    const other = await openTab(browser, api.url);
+    await other.page.getByRole('button', { name: 'With a token' }).click();
+    await other.page.locator('input[name=token]').fill(token);
+    await other.page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await other.page.getByRole('link', { name: '人事' }).waitFor();
+    const kept = await other.page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
+    expect(kept).not.toContain(token);
+    expect(await other.context.cookies()).toEqual([]);
+    expect(other.complaints).toEqual([]);
+    await other.page.reload();
+    await other.page.locator('input[name=email]').waitFor();
+    await other.context.close();
+  });
+
+  it('renames a workbook, and deletes it after it has asked', async () => {
+    const { id } = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '下書き' } }));
+    const { page, context, complaints } = await start({}, owner);
+    await open(page, `/workbooks/${id}`);
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('清書');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: '清書' }).waitFor();
+    const answers = [false, true];
+    page.on('dialog', (question) => void (answers.shift() ? question.accept() : question.dismiss()));
+    await page.getByRole('button', { name: 'Delete the workbook' }).click();
+    await page.getByRole('button', { name: 'Delete the workbook' }).click();
+    await page.getByRole('heading', { name: 'Workbooks' }).waitFor();
+    await page.getByRole('link', { name: '人事' }).waitFor();
+    expect(await page.getByRole('link', { name: '清書' }).count()).toBe(0);
+    expect([answers, complaints]).toEqual([[], []]);
+    await context.close();
+  });
+
+  it('logs in at the identity provider, and goes back to where somebody was', async () => {
+    const { page, context, complaints } = await openTab(browser, `${api.url}/settings/service`);
+    // The provider's page, which asks nothing.
+    await page.route(`${issuer.url}/authorize*`, (route) => {
+      const given = issuer.giveCode(route.request().url(), { email: 'console@corp.example', email_verified: true });
+      return route.fulfill({ status: 302, headers: { Location: `${api.url}/log-in?${new URLSearchParams(given)}` } });
+    });
+    await page.getByRole('button', { name: 'Log in with your organisation' }).click();
+    await page.locator('.facts').getByText('console@corp.example').first().waitFor();
+    expect(page.url()).toBe(`${api.url}/settings/service`);
+    // The session is in the cookie: a reload asks nobody.
+    await page.reload();
+    await page.locator('.facts').getByText('console@corp.example').first().waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
 
   it('shows nothing of a column that is masked, nor gets it', async () => {
     const path = { workbook_id: workbookId };

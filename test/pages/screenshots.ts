@@ -1,12 +1,13 @@
 import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Page } from 'playwright-core';
 import { connect, take } from '../../demo/client.ts';
 import { startService } from '../../demo/startService.ts';
 import { tellStory } from '../../demo/story.ts';
 import { projectDir } from '../../store/config.ts';
 import { findChromium, openBrowser } from '../setup/browser.ts';
-import { logIn, openTab } from './consoleTab.ts';
+import { clickAt, logIn, openTab } from './consoleTab.ts';
 import { makeSampleSheet } from './sampleSheet.ts';
 
 /**
@@ -22,7 +23,7 @@ const service = await startService(dataDir);
 const browser = await openBrowser(chromium);
 try {
   await tellStory(service, join(dataDir, 'demo'), () => {});
-  const sheet = await uploadSheet();
+  const sheets = await uploadSheets();
   const person = { email: 'owner@localhost', password: (await readFile(join(dataDir, 'first-password'), 'utf8')).trim() };
   for (const [language, locale, dark] of [
     ['ja', 'ja-JP', false],
@@ -35,15 +36,11 @@ try {
     await page.locator('#health').waitFor();
     await keep('log-in');
     await logIn(tab, person);
-    for (const [name, address] of await listPages(sheet)) {
+    for (const [name, address, act] of await listPages(sheets)) {
+      await page.setViewportSize(name.endsWith('-small') ? { width: 1024, height: 640 } : { width: 1360, height: 820 });
       await page.goto(`${service.url}${address}`);
       await page.waitForLoadState('networkidle');
-      if (name.startsWith('source')) await page.locator('.findings li').first().waitFor();
-      if (name === 'source-finding') await page.locator('.finding').first().click();
-      if (name.startsWith('ask')) {
-        await page.locator('button.main').click();
-        await page.locator('.result').waitFor();
-      }
+      await act?.(page);
       // Canvases are drawn a moment later.
       await page.waitForTimeout(700);
       await keep(name);
@@ -57,19 +54,54 @@ try {
 }
 console.log(`The pictures are in ${folder}`);
 
-/** A workbook without policies, whose files are shown. Returns the address of its sheet. */
-async function uploadSheet(): Promise<string> {
-  const { id } = take(await connect(service, () => {}).POST('/api/v1/workbooks', { body: { title: '2024年度 営業' } }));
-  const form = new FormData();
-  form.set('file', new Blob([new Uint8Array(await makeSampleSheet())]), '店別売上.xlsx');
-  const headers = { authorization: `Bearer ${service.token}` };
-  const { status } = await fetch(`${service.url}/api/v1/workbooks/${id}/sources`, { method: 'POST', headers, body: form });
-  if (status !== 201) throw new Error(`the sheet was not taken: ${status}`);
-  return ['', 'workbooks', id, 'sources', encodeURIComponent('店別売上.xlsx')].join('/');
+interface Sheets {
+  sheet: string;
+  /** Of the same layout, sent after the first one was corrected. */
+  learned: string;
+  /** A workbook with nothing in it. */
+  empty: string;
 }
 
-/** Names and addresses. */
-async function listPages(sheet: string): Promise<[string, string][]> {
+/** A workbook without policies, whose files are shown. Returns addresses. */
+async function uploadSheets(): Promise<Sheets> {
+  const client = connect(service, () => {});
+  const make = async (title: string) => take(await client.POST('/api/v1/workbooks', { body: { title } })).id;
+  const id = await make('2024年度 営業');
+  const upload = async (name: string): Promise<string> => {
+    const form = new FormData();
+    form.set('file', new Blob([new Uint8Array(await makeSampleSheet())]), name);
+    const headers = { authorization: `Bearer ${service.token}` };
+    const { status } = await fetch(`${service.url}/api/v1/workbooks/${id}/sources`, { method: 'POST', headers, body: form });
+    if (status !== 201) throw new Error(`the sheet was not taken: ${status}`);
+    return ['', 'workbooks', id, 'sources', encodeURIComponent(name)].join('/');
+  };
+  const sheet = await upload('店別売上.xlsx');
+  await upload('店別売上 直した.xlsx');
+  const params = { path: { workbook_id: id, source_name: '店別売上 直した.xlsx' } };
+  const spec = take(await client.GET('/api/v1/workbooks/{workbook_id}/sources/{source_name}/parse-spec', { params }));
+  const regions = spec.regions.map((region) => ({
+    ...region,
+    columns: region.columns.map((column) => (column.name === '店' ? { ...column, name: '店舗' } : column)),
+  }));
+  take(await client.PUT('/api/v1/workbooks/{workbook_id}/sources/{source_name}/parse-spec', { params, body: { ...spec, regions } }));
+  // It is remembered when tables are made of it.
+  const made = regions.filter(({ kind }) => kind === 'data').map((region) => region.id);
+  take(await client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/materialize', { params, body: { regions: made } }));
+  return { sheet, learned: await upload('店別売上 次.xlsx'), empty: `/workbooks/${await make('空のワークブック')}` };
+}
+
+type Act = (page: Page) => Promise<unknown>;
+function seeFindings(page: Page): Promise<void> {
+  return page.locator('.findings li').first().waitFor();
+}
+
+async function run(page: Page): Promise<void> {
+  await page.locator('button.main').click();
+  await page.locator('.result').waitFor();
+}
+
+/** Names, addresses, and what is done there before the picture. */
+async function listPages({ sheet, learned, empty }: Sheets): Promise<[string, string, Act?][]> {
   const client = connect(service, () => {});
   const { workbooks } = take(await client.GET('/api/v1/workbooks'));
   // Of the demo.
@@ -84,20 +116,80 @@ async function listPages(sheet: string): Promise<[string, string][]> {
   return [
     ['workbooks', '/workbooks'],
     ['workbook', inBook()],
+    ['workbook-empty', empty],
+    ['no-such-page', '/workbooks/nothing/here'],
+    ['search', '/workbooks', (page) => page.keyboard.type(`/${[...table].slice(0, 2).join('')}`, { delay: 50 })],
     ['table', inBook('tables', table)],
+    ['table-small', `${inBook('tables', table)}?panel=profile`],
+    [
+      'table-menu',
+      inBook('tables', table),
+      async (page) => {
+        await clickAt(page, '.grid', 56 + 20, 32 + 14);
+        await page.keyboard.press('Alt+ArrowDown');
+      },
+    ],
     ...['cell', 'profile', 'versions', 'lineage', 'changes'].map((panel): [string, string] => [
       `table-${panel}`,
       `${inBook('tables', table)}?panel=${panel}&row=1&column=${encodeURIComponent(column)}`,
     ]),
-    ['source', sheet],
-    ['source-finding', sheet],
-    ['source-region', `${sheet}?region=r3`],
+    ['source', sheet, seeFindings],
+    ['source-small', sheet, seeFindings],
+    [
+      'source-finding',
+      sheet,
+      async (page) => {
+        await seeFindings(page);
+        await page.locator('.finding').first().click();
+      },
+    ],
+    [
+      'source-region',
+      sheet,
+      async (page) => {
+        await seeFindings(page);
+        await page.locator('.region.data, .region.report').first().click();
+        await page.locator('.source-side summary').first().click();
+      },
+    ],
+    ['source-learned', learned, seeFindings],
     ['source-governed', inBook('sources', sources[0]?.name ?? '')],
-    ['ask', `${inBook('ask')}?sql=${sql}`],
-    ['ask-chart', `${inBook('ask')}?sql=${sql}&as=chart`],
+    ['ask', `${inBook('ask')}?sql=${sql}`, run],
+    ['ask-chart', `${inBook('ask')}?sql=${sql}&as=chart`, run],
+    [
+      'ask-wrong',
+      `${inBook('ask')}?sql=${encodeURIComponent('SELECT nothing FROM nowhere')}`,
+      (page) => page.locator('button.main').click(),
+    ],
     ['round-trip', inBook('round-trip')],
     ['governance', `${inBook('governance')}?as-table=${encodeURIComponent(table)}`],
+    [
+      'governance-review',
+      `${sheet.split('/sources')[0]}/governance`,
+      async (page) => {
+        await page.locator('section:last-of-type > button').click();
+        await page.locator('section:last-of-type li').first().waitFor();
+      },
+    ],
     ['activity', inBook('activity')],
+    [
+      'settings-token-made',
+      '/settings/tokens',
+      async (page) => {
+        await page.locator('input[name=name]').fill('夜間バッチ');
+        await page.locator('button.main').click();
+        await page.locator('.secret').waitFor();
+      },
+    ],
+    [
+      'settings-webhook-refused',
+      '/settings/webhooks',
+      async (page) => {
+        await page.locator('input[name=url]').fill('http://169.254.169.254/latest');
+        await page.locator('button.main').click();
+        await page.locator('.notice .problem').waitFor();
+      },
+    ],
     ...['tokens', 'keys', 'members', 'webhooks', 'usage', 'billing', 'service'].map((section): [string, string] => [
       `settings-${section}`,
       `/settings/${section}`,

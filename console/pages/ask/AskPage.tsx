@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import { api, ask, download, type Schemas } from '../../api/client.ts';
 import { useSpeech, useWords } from '../../i18n/language.tsx';
+import { ExportChoice } from '../../parts/ExportChoice.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { ProblemNote } from '../../parts/ProblemNote.tsx';
 import { addressOf, usePlace } from '../../shell/router.tsx';
@@ -16,7 +17,6 @@ const SqlEditor = lazy(() => import('./SqlEditor.tsx'));
 const ResultGrid = lazy(() => import('../../grid/ResultGrid.tsx'));
 
 const firstRows = 1_000;
-const formats = ['csv', 'json', 'parquet', 'arrow', 'ndjson'];
 
 export default function AskPage({ workbookId }: { workbookId: string }) {
   const t = useWords(askWords);
@@ -127,12 +127,7 @@ function Result({ workbookId, result, sql }: { workbookId: string; result: Schem
         <button type="button" onClick={() => setSaving(true)}>
           {t.save}
         </button>
-        <select aria-label={t.export} value="" onChange={(event) => exportAs(event.target.value)}>
-          <option value="">{t.export}</option>
-          {formats.map((format) => (
-            <option key={format}>{format}</option>
-          ))}
-        </select>
+        <ExportChoice onExport={exportAs} />
       </div>
       {isChart ? (
         <ChartView result={result} />

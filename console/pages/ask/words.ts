@@ -2,7 +2,6 @@ import { defineWords } from '../../i18n/language.tsx';
 
 export const askWords = defineWords({
   en: {
-    title: 'Ask',
     editor: 'A query in SQL',
     run: 'Run',
     runKey: 'Ctrl+Enter',
@@ -12,11 +11,10 @@ export const askWords = defineWords({
     hint: 'Write a SELECT over the tables of this workbook. Names are completed as you type.',
     at: 'As of',
     now: 'now',
-    took: (rows: string, ms: string) => `${rows} rows in ${ms} ms`,
+    took: (rows: string, ms: string) => `${rows} ${rows === '1' ? 'row' : 'rows'} in ${ms} ms`,
     firstOnly: (shown: string) => `The first ${shown} are shown.`,
     asRows: 'Rows',
     asChart: 'Chart',
-    export: 'Export',
     save: 'Save as a table',
     saveHint: 'Kept as a transform: the table is made anew when what it reads changes.',
     name: 'Name of the table',
@@ -29,7 +27,7 @@ export const askWords = defineWords({
     x: 'Across',
     y: 'Up',
     color: 'Colour',
-    sum: 'Together',
+    sum: 'Aggregate',
     sums: { none: 'as it is', sum: 'sum', mean: 'mean', count: 'count', max: 'greatest', min: 'least' } as Record<string, string>,
     nothing: 'nothing',
     results: 'Result',
@@ -38,7 +36,6 @@ export const askWords = defineWords({
     empty: 'The query has no rows.',
   },
   ja: {
-    title: '問い合わせ',
     editor: 'SQL の問い合わせ',
     run: '実行',
     runKey: 'Ctrl+Enter',
@@ -52,7 +49,6 @@ export const askWords = defineWords({
     firstOnly: (shown: string) => `先頭の ${shown} 行を表示しています。`,
     asRows: '行',
     asChart: 'グラフ',
-    export: '書き出し',
     save: '表として保存',
     saveHint: '変換として保存され、元の表が変わると作り直されます。',
     name: '表の名前',

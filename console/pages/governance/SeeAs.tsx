@@ -29,7 +29,7 @@ export function SeeAs({ workbookId }: { workbookId: string }) {
             <option key={table.id}>{table.name}</option>
           ))}
         </select>
-        <input name="roles" aria-label={t.rolesHint} placeholder={t.rolesHint} defaultValue={roles ?? ''} />
+        <input name="roles" aria-label={t.rolesHint} placeholder={t.rolesHint} defaultValue={roles ?? ''} size={28} />
         <button type="submit">{t.see}</button>
       </form>
       {name && <Access workbookId={workbookId} name={name} roles={splitNames(roles ?? '')} />}
@@ -61,7 +61,7 @@ function Access({ workbookId, name, roles }: { workbookId: string; name: string;
                 </span>
               </td>
               <td>{tags.join(', ')}</td>
-              <td className="dim">{rule && `${rule.tag} × ${rule.role}: ${rule.effect}`}</td>
+              <td className="dim">{rule && `${rule.tag} × ${rule.role}: ${t.effects[rule.effect]}`}</td>
             </tr>
           ))}
         </ListTable>

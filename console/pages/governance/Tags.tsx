@@ -22,15 +22,19 @@ export function Tags({ workbookId }: { workbookId: string }) {
         }),
       ),
   });
+  const { say } = useNotices();
   const change = useChange(inWorkbook(workbookId));
   const remove = (name: string, column: string, tag: string) =>
-    void change(() =>
-      tell(
+    void change(async () => {
+      await tell(
         api.DELETE('/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}/tags/{tag}', {
           params: { path: { workbook_id: workbookId, name, column, tag } },
         }),
-      ),
-    );
+      );
+      const all = tags.data?.classifications ?? [];
+      const heirs = all.filter((each) => each.tag === tag && each.inherited_from?.table === name && each.inherited_from.column === column);
+      if (heirs.length > 0) say(t.kept(heirs.length, tag));
+    });
   return (
     <section>
       <h2>{t.tags}</h2>

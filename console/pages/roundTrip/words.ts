@@ -20,7 +20,10 @@ export const roundTripWords = defineWords({
     nothing: 'The file changes nothing.',
     merge: 'Merge',
     merging: 'Merging…',
-    merged: (n: number) => (n === 0 ? 'Merged.' : `Merged; ${n} cells were changed on both sides and wait below.`),
+    merged: (n: number) =>
+      n === 0
+        ? 'Merged.'
+        : `Merged; ${n} ${n === 1 ? 'cell was changed on both sides and waits' : 'cells were changed on both sides and wait'} below.`,
     forget: 'Leave it',
     queue: '3. Look at what was changed on both sides',
     empty: 'Nothing waits.',
@@ -29,7 +32,6 @@ export const roundTripWords = defineWords({
     base: 'When exported',
     prior: 'Here meanwhile',
     current: 'In the file, now here',
-    below: 'Computed now',
     acknowledge: 'Keep it',
     revert: 'Write the other back',
     drop_override: 'Take the edit away',
@@ -70,7 +72,6 @@ export const roundTripWords = defineWords({
     base: '書き出し時',
     prior: 'その間のこちらの値',
     current: 'ファイルの値（現在）',
-    below: '現在の計算値',
     acknowledge: 'このままにする',
     revert: 'もう一方に戻す',
     drop_override: '上書きを外す',

@@ -36,7 +36,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
               {deliveries.map(({ id, type, status, attempts, last_status: code, last_error: error, created_at: at }) => (
                 <tr key={id}>
                   <td>
-                    <span className={`mark ${marks[status]}`}>{status}</span>
+                    <span className={`mark ${marks[status]}`}>{t.deliveryStates[status]}</span>
                   </td>
                   <td>{type}</td>
                   <td>

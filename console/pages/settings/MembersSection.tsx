@@ -104,7 +104,11 @@ function MemberTable({ workspaceId }: { workspaceId: string }) {
                 </td>
                 <td>
                   {!isOwner && (
-                    <button type="button" className="danger" onClick={() => remove(user.id)}>
+                    <button
+                      type="button"
+                      className="danger"
+                      onClick={() => confirm(t.removeSure(user.name ?? user.email)) && remove(user.id)}
+                    >
                       {t.remove}
                     </button>
                   )}

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useWords } from '../../i18n/language.tsx';
 import { Dialog } from '../../parts/Dialog.tsx';
 import { commonWords } from '../../parts/words.ts';
@@ -8,20 +8,29 @@ import { settingsWords } from './words.ts';
 export function Secret({ title, text, onClose }: { title: string; text: string; onClose: () => void }) {
   const t = useWords(settingsWords);
   const common = useWords(commonWords);
-  const [isCopied, setCopied] = useState(false);
+  const [said, setSaid] = useState(common.copy);
+  const shown = useRef<HTMLElement>(null);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid(common.copied);
+    } catch {
+      // Browsers keep the clipboard from pages that came over plain HTTP: the keyboard is left.
+      if (shown.current) getSelection()?.selectAllChildren(shown.current);
+      setSaid(t.selected);
+    }
   };
   return (
     <Dialog title={title} onClose={onClose}>
       <p className="note">{t.shownOnce}</p>
       <p>
-        <code className="secret">{text}</code>
+        <code ref={shown} className="secret">
+          {text}
+        </code>
       </p>
       <div className="row">
         <button type="button" className="main" onClick={() => void copy()}>
-          {isCopied ? common.copied : common.copy}
+          {said}
         </button>
         <button type="button" onClick={onClose}>
           {common.close}

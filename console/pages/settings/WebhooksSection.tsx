@@ -71,7 +71,7 @@ function WebhookItem({ webhook, onChange, onSecret }: WebhookItemProps) {
     <li>
       <div className="row">
         <strong>{webhook.url}</strong>
-        <span className={`mark ${webhook.status === 'active' ? 'succeeded' : 'failed'}`}>{webhook.status}</span>
+        <span className={`mark ${webhook.status === 'active' ? 'succeeded' : 'failed'}`}>{t.webhookStates[webhook.status]}</span>
         <small className="dim">{webhook.events.length === 0 ? t.all : webhook.events.join(', ')}</small>
         <span className="row tight end">
           <button type="button" aria-pressed={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -83,7 +83,7 @@ function WebhookItem({ webhook, onChange, onSecret }: WebhookItemProps) {
           <button type="button" onClick={() => void onChange(rotate)}>
             {t.rotate}
           </button>
-          <button type="button" className="danger" onClick={() => void onChange(remove)}>
+          <button type="button" className="danger" onClick={() => confirm(t.deleteSure(webhook.url)) && void onChange(remove)}>
             {common.delete}
           </button>
         </span>

@@ -126,7 +126,10 @@ export default function SheetGrid({ label, sheet, regions, chosen, lit, doubtful
     if (!range) return;
     onSelect({ left: range.x + 1, top: range.y + 1, right: range.x + range.width, bottom: range.y + range.height });
     const hit = ranges.find((each) => each.range && contains(each.range, range.x + 1, range.y + 1));
-    if (hit && range.width * range.height === 1) onChoose(hit.region.id);
+    // One cell, or one that is merged of several.
+    const merge = sheet.merges.find((each) => contains(each, range.x + 1, range.y + 1));
+    const isOne = range.width * range.height === 1 || (merge && contains(merge, range.x + range.width, range.y + range.height));
+    if (hit && isOne) onChoose(hit.region.id);
   };
   return (
     <div className="sheet">

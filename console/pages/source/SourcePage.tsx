@@ -5,7 +5,6 @@ import { isProblem } from '../../api/problem.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
 import { useNotices } from '../../parts/notices.tsx';
-import { ProblemNote } from '../../parts/ProblemNote.tsx';
 import { addressOf, Link, usePlace } from '../../shell/router.tsx';
 import { askRowLineage } from '../workbook/asks.ts';
 import { formatRange, parseRange, type Range } from './a1.ts';
@@ -31,8 +30,16 @@ export default function SourcePage({ workbookId, name }: { workbookId: string; n
   if (isProblem(preview.error, 'governed-workbook'))
     return (
       <div className="page">
+        <h2>{name}</h2>
         <p className="note">{t.governed}</p>
-        <ProblemNote error={preview.error} />
+        <h3>{t.tables}</h3>
+        <ul className="plain-list">
+          {source.data?.artifacts.map((table) => (
+            <li key={table}>
+              <Link to={addressOf('workbooks', workbookId, 'tables', table)}>{table}</Link>
+            </li>
+          ))}
+        </ul>
       </div>
     );
   return (
@@ -54,6 +61,7 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
   const [selected, setSelected] = useState<Range | null>(null);
   const [litRows, setLitRows] = useState(new Set<number>());
   const [litCells, setLitCells] = useState<Range[]>([]);
+  const [hasNoRows, setNoRows] = useState(false);
 
   const regions = useMemo(
     () => (corrections.regions ?? regionsOfTables(described)).filter((region) => region.sheet === sheet.name || region.sheet === ''),
@@ -88,6 +96,7 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
       own.sort((a, b) => Number(b.columns.includes(column)) - Number(a.columns.includes(column)));
       const [first] = own;
       setLitRows(new Set([rowId]));
+      setNoRows(false);
       lightCells(
         own.filter((cell) => cell.sheet === first?.sheet).flatMap(({ range }) => parseRange(range) ?? []),
         first?.sheet ?? sheet.name,
@@ -104,7 +113,9 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
     const ids = rows.data.rows.map((row) => Number(row.__svc_row_id));
     const read = (rowId: number) => queries.fetchQuery(askRowLineage(workbookId, tableName, rowId));
     try {
-      setLitRows(new Set(await findRowsOfCell(ids, read, sheet.name, range.left, range.top)));
+      const found = await findRowsOfCell(ids, read, sheet.name, range.left, range.top);
+      setLitRows(new Set(found));
+      setNoRows(found.length === 0);
     } catch (error) {
       fail(error);
     }
@@ -169,7 +180,9 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
               </select>
               <Link to={addressOf('workbooks', workbookId, 'tables', tableName)}>{t.openTable}</Link>
             </div>
-            <p className="dim">{t.lineage}</p>
+            <p className="dim" role="status">
+              {hasNoRows ? t.noRows : t.lineage}
+            </p>
             <Suspense fallback={null}>
               <TablePane
                 key={tableName}

@@ -74,6 +74,10 @@ export function ColumnMenu({ column, bounds, store, editing, isEditable, onClose
     event.preventDefault();
     void alter({ new_name: String(new FormData(event.currentTarget).get('name')).trim() });
   };
+  const retype = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    void alter({ type: String(new FormData(event.currentTarget).get('type')) });
+  };
   const type = store.columns.find((each) => each.name === column)?.type;
   return (
     <div
@@ -110,12 +114,14 @@ export function ColumnMenu({ column, bounds, store, editing, isEditable, onClose
               {t.rename}
             </button>
           )}
-          <select aria-label={t.retype} value="" onChange={(event) => void alter({ type: event.target.value })}>
-            <option value="">{t.retype}</option>
-            {columnTypes.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
+          <form className="row tight" onSubmit={retype}>
+            <select name="type" aria-label={t.columnType} defaultValue={type}>
+              {[...new Set([...(type ? [type] : []), ...columnTypes])].map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+            <button type="submit">{t.retype}</button>
+          </form>
           <button type="button" className="bad" onClick={() => void drop()}>
             {t.drop}
           </button>

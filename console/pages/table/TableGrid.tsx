@@ -155,6 +155,15 @@ export default function TableGrid({ name, store, editing, isEditable, onChoose, 
       void editing.undo();
     }
   };
+  /** As spreadsheets do, by Alt and the arrow down. */
+  const openMenu = (col: number) => {
+    const [column, bounds] = [defs[col]?.name, grid.current?.getBounds(col, -1)];
+    if (column !== undefined && bounds) setMenu({ column, bounds });
+  };
+  const closeMenu = useCallback(() => {
+    setMenu(null);
+    grid.current?.focus();
+  }, []);
   const isFiltered = query.has('filter');
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys that the grid inside does not take
@@ -181,6 +190,12 @@ export default function TableGrid({ name, store, editing, isEditable, onChoose, 
         rowMarkers="both"
         rowMarkerWidth={56}
         onColumnResize={({ id }, width) => setWidths((before) => ({ ...before, [id ?? '']: width }))}
+        onKeyDown={(event) => {
+          const [col] = selection.current?.cell ?? [];
+          if (!event.altKey || event.key !== 'ArrowDown' || col === undefined) return;
+          event.cancel();
+          openMenu(col);
+        }}
         onHeaderMenuClick={(col, bounds) => setMenu({ column: defs[col]?.name ?? '', bounds })}
         onHeaderContextMenu={(col, event) => {
           event.preventDefault();
@@ -205,14 +220,7 @@ export default function TableGrid({ name, store, editing, isEditable, onChoose, 
       />
       {store.rowCount === 0 && <p className="grid-empty dim">{isFiltered ? t.noMatch : `${t.empty} ${isEditable ? t.emptyHint : ''}`}</p>}
       {menu && (
-        <ColumnMenu
-          column={menu.column}
-          bounds={menu.bounds}
-          store={store}
-          editing={editing}
-          isEditable={isEditable}
-          onClose={() => setMenu(null)}
-        />
+        <ColumnMenu column={menu.column} bounds={menu.bounds} store={store} editing={editing} isEditable={isEditable} onClose={closeMenu} />
       )}
     </div>
   );

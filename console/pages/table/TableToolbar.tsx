@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useState } from 'react';
 import { download, type Schemas } from '../../api/client.ts';
 import { useSpeech, useWords } from '../../i18n/language.tsx';
+import { ExportChoice } from '../../parts/ExportChoice.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { commonWords } from '../../parts/words.ts';
 import { addressOf, usePlace } from '../../shell/router.tsx';
@@ -18,8 +19,6 @@ interface ToolbarProps {
   picked: number[];
   isEditable: boolean;
 }
-
-const formats = ['csv', 'json', 'parquet', 'arrow', 'ndjson'] as const;
 
 export function TableToolbar({ workbookId, table, store, editing, picked, isEditable }: ToolbarProps) {
   const t = useWords(tableWords);
@@ -58,12 +57,7 @@ export function TableToolbar({ workbookId, table, store, editing, picked, isEdit
           {t.deleteRows(picked.length)}
         </button>
       )}
-      <select aria-label={t.export} value="" onChange={(event) => exportAs(event.target.value)}>
-        <option value="">{t.export}</option>
-        {formats.map((format) => (
-          <option key={format}>{format}</option>
-        ))}
-      </select>
+      <ExportChoice onExport={exportAs} />
       {isAdding && (
         <AddColumnDialog workbookId={workbookId} store={store} name={table.name} editing={editing} onClose={() => setAdding(false)} />
       )}

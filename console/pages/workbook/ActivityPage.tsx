@@ -4,6 +4,7 @@ import { useSpeech, useWords } from '../../i18n/language.tsx';
 import { ListTable } from '../../parts/ListTable.tsx';
 import { ProblemNote } from '../../parts/ProblemNote.tsx';
 import { commonWords } from '../../parts/words.ts';
+import { actionWords } from './actions.ts';
 import { inWorkbook } from './asks.ts';
 import { workbookWords } from './words.ts';
 
@@ -11,6 +12,7 @@ import { workbookWords } from './words.ts';
 export function ActivityPage({ workbookId }: { workbookId: string }) {
   const t = useWords(workbookWords);
   const common = useWords(commonWords);
+  const actions = useWords(actionWords);
   const { formatTime } = useSpeech();
   const log = useInfiniteQuery({
     queryKey: inWorkbook(workbookId, 'audit'),
@@ -41,7 +43,7 @@ export function ActivityPage({ workbookId }: { workbookId: string }) {
               <td>{formatTime(at)}</td>
               <td>{actor}</td>
               <td>
-                <code>{action}</code> {target}
+                {actions[action] ?? action} <strong>{target}</strong> <code className="dim">{action}</code>
               </td>
             </tr>
           ))}

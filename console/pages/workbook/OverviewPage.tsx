@@ -6,15 +6,17 @@ import { ListTable } from '../../parts/ListTable.tsx';
 import { addressOf, Link } from '../../shell/router.tsx';
 import { JobList } from '../workbooks/JobList.tsx';
 import { useSources, useTables } from './asks.ts';
+import { WorkbookMenu } from './WorkbookMenu.tsx';
 import { workbookWords } from './words.ts';
 
 /** What the workbook holds. */
-export function OverviewPage({ workbookId }: { workbookId: string }) {
+export function OverviewPage({ workbookId, title }: { workbookId: string; title: string }) {
   return (
     <div className="page">
       <TableList workbookId={workbookId} />
       <SourceList workbookId={workbookId} />
       <JobList workbookId={workbookId} />
+      <WorkbookMenu workbookId={workbookId} title={title} />
     </div>
   );
 }

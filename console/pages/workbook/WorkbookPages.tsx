@@ -47,7 +47,7 @@ export default function WorkbookPages({ workbookId, rest }: { workbookId: string
                 </nav>
               </div>
               <UploadList isBrief />
-              <Section workbookId={workbookId} section={section} name={name} />
+              <Section workbookId={workbookId} title={title} section={section} name={name} />
             </div>
           </div>
         </DropZone>
@@ -56,8 +56,15 @@ export default function WorkbookPages({ workbookId, rest }: { workbookId: string
   );
 }
 
-function Section({ workbookId, section, name }: { workbookId: string; section: string | undefined; name: string | undefined }) {
-  if (section === undefined) return <OverviewPage workbookId={workbookId} />;
+interface SectionProps {
+  workbookId: string;
+  title: string;
+  section: string | undefined;
+  name: string | undefined;
+}
+
+function Section({ workbookId, title, section, name }: SectionProps) {
+  if (section === undefined) return <OverviewPage workbookId={workbookId} title={title} />;
   if (section === 'ask') return <AskPage workbookId={workbookId} />;
   if (section === 'round-trip') return <RoundTripPage workbookId={workbookId} />;
   if (section === 'governance') return <GovernancePage workbookId={workbookId} />;

@@ -28,7 +28,6 @@ export const workbooksWords = defineWords({
     cancel: 'Cancel',
     dismiss: 'Clear the list',
     open: 'Open',
-    into: (title: string) => `into ${title}`,
     kinds: {
       ingest: 'File',
       analyze: 'Analysis',
@@ -41,7 +40,6 @@ export const workbooksWords = defineWords({
       delete_account: 'Deletion of an account',
     } as Record<string, string>,
     states: { pending: 'waiting', running: 'running', succeeded: 'done', failed: 'failed' } as Record<string, string>,
-    count: (n: string) => `${n} workbooks`,
   },
   ja: {
     title: 'ワークブック',
@@ -70,7 +68,6 @@ export const workbooksWords = defineWords({
     cancel: '取り消す',
     dismiss: '一覧を消す',
     open: '開く',
-    into: (title: string) => `${title} へ`,
     kinds: {
       ingest: 'ファイル',
       analyze: '分析',
@@ -83,6 +80,5 @@ export const workbooksWords = defineWords({
       delete_account: 'アカウントの削除',
     } as Record<string, string>,
     states: { pending: '待機', running: '実行中', succeeded: '完了', failed: '失敗' } as Record<string, string>,
-    count: (n: string) => `${n} 件`,
   },
 });

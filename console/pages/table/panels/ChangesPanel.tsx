@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, ask } from '../../../api/client.ts';
 import { useSpeech, useWords } from '../../../i18n/language.tsx';
 import { Answer } from '../../../parts/Answer.tsx';
+import { actionWords } from '../../workbook/actions.ts';
 import { inWorkbook } from '../../workbook/asks.ts';
 import type { Editing } from '../useEditing.ts';
 import { panelWords } from './words.ts';
@@ -16,6 +17,7 @@ interface ChangesProps {
 /** What was done to the table, newest first. */
 export function ChangesPanel({ workbookId, name, version, editing }: ChangesProps) {
   const t = useWords(panelWords);
+  const actions = useWords(actionWords);
   const { formatTime } = useSpeech();
   const ops = useQuery({
     queryKey: inWorkbook(workbookId, 'ops', version),
@@ -32,7 +34,7 @@ export function ChangesPanel({ workbookId, name, version, editing }: ChangesProp
           <ul className="plain-list">
             {own.map(({ op_id: opId, kind, actor, edit_version: made, created_at: at, undoable, undone_by: undoneBy }) => (
               <li key={opId} className="row tight">
-                <span className="mark">{kind}</span> {actor}
+                <span className="mark">{actions[kind] ?? kind}</span> {actor}
                 <small className="dim">
                   {made !== null && `v${made} · `}
                   {formatTime(at)}

@@ -28,7 +28,7 @@ export function DiffView({ workbookId, name, newest, labels }: DiffProps) {
       <h3>{t.compare}</h3>
       <form className="row tight" onSubmit={compare}>
         <input name="from" list="versions" aria-label={t.from} defaultValue={String(Math.max(1, newest - 1))} required size={8} />
-        {t.to}
+        →
         <input name="to" list="versions" aria-label={t.to} defaultValue={String(newest)} required size={8} />
         <datalist id="versions">
           {labels.map((label) => (

@@ -61,7 +61,8 @@ function NodeList({ title, nodes, workbookId }: { title: string; nodes: Node[]; 
             ) : (
               name
             )}{' '}
-            <small className="dim">{[sheet, range].filter(Boolean).join(' ')}</small> {stale && <span className="stale">●</span>}
+            <small className="dim">{[sheet, range].filter((each) => each && each !== name).join(' ')}</small>{' '}
+            {stale && <span className="stale">●</span>}
           </li>
         ))}
       </ul>

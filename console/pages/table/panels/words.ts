@@ -2,7 +2,6 @@ import { defineWords } from '../../../i18n/language.tsx';
 
 export const panelWords = defineWords({
   en: {
-    hide: 'Hide the panel',
     chooseCell: 'Choose a cell to see its history and where it came from.',
     history: 'History of the row',
     noHistory: 'Nobody has changed it since it was read from the file.',
@@ -23,7 +22,7 @@ export const panelWords = defineWords({
     label: 'Label',
     compare: 'Compare',
     from: 'From',
-    to: 'to',
+    to: 'To',
     diff: (inserted: number, updated: number, deleted: number) => `${inserted} added, ${updated} changed, ${deleted} deleted`,
     same: 'Both are the same.',
     show: 'Show',
@@ -44,7 +43,6 @@ export const panelWords = defineWords({
     changed: 'Nothing has been changed yet.',
   },
   ja: {
-    hide: 'パネルを隠す',
     chooseCell: 'セルを選ぶと、変更履歴と出どころが表示されます。',
     history: '行の変更履歴',
     noHistory: 'ファイルから読み取った後、変更はありません。',
@@ -62,7 +60,7 @@ export const panelWords = defineWords({
     timeline: 'この版の内容を表示',
     labels: 'ラベル',
     newLabel: '現在のワークブックにラベルを付ける',
-    label: 'ラベル',
+    label: '付ける',
     compare: '比較',
     from: '比較元',
     to: '比較先',
@@ -77,8 +75,8 @@ export const panelWords = defineWords({
     undo: '元に戻す',
     undone: '取り消し済み',
     picture: (name: string) => `${name} の元になった表と、${name} から作られた表`,
-    reads: '元の表',
-    feeds: '使っている表',
+    reads: '元になったもの',
+    feeds: 'これを使うもの',
     nodes: { source: 'ファイル', region: 'セル', table: '表', view: 'ビュー', transform: '変換', chart: 'グラフ' } as Record<
       string,
       string
