@@ -197,6 +197,15 @@ describe.skipIf(chromium === null)('the console', { timeout: 200_000 }, () => {
     await expect.poll(litCells).toBe('B5');
     await page.locator('.pane-grid tr[aria-selected=true][aria-rowindex="5"]').waitFor({ state: 'attached' });
     expect(await page.locator('.pane-grid tr[aria-selected=true]').count()).toBe(1);
+    // A merged cell is one: its region is chosen.
+    await clickAt(page, '.sheet', 32 + 131 + 50, 26 + 17);
+    await page.locator('.region.title[aria-pressed=true]').waitFor();
+    // From another sheet, a finding leads to its own.
+    await page.locator('.toolbar select').selectOption('在庫');
+    await see('1-1', 'ボルト');
+    await page.locator('.finding', { hasText: '35,750 is stated' }).click();
+    await see('2-3', '12,400');
+    await expect.poll(litCells).toBe('C8');
   });
 
   it('makes another table of a region that is dragged', async () => {

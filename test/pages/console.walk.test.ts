@@ -28,7 +28,8 @@ interface Finding {
   nodes: { html: string }[];
 }
 
-describe.skipIf(chromium === null)('every page of the console', () => {
+// A page has many steps, and waits for each; on a busy machine they take their time.
+describe.skipIf(chromium === null)('every page of the console', { timeout: 200_000 }, () => {
   let api: TestApi;
   let issuer: TestIssuer;
   let browser: Browser;

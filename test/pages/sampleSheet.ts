@@ -1,6 +1,6 @@
 import exceljs from 'exceljs';
 
-/** A sheet as people make them: merged title, colours, widths, number formats, a total that is wrong, a note. */
+/** A sheet as people make them: merged title, colours, widths, number formats, a total that is wrong, a note. And a plain one behind it. */
 export async function makeSampleSheet(): Promise<Buffer> {
   const book = new exceljs.Workbook();
   const sheet = book.addWorksheet('店別売上');
@@ -30,5 +30,11 @@ export async function makeSampleSheet(): Promise<Buffer> {
     }
   }
   sheet.getCell('A9').value = '※6月は速報値';
+  book.addWorksheet('在庫').addRows([
+    ['品目', '数量'],
+    ['ボルト', 120],
+    ['ナット', 80],
+    ['座金', 45],
+  ]);
   return Buffer.from(await book.xlsx.writeBuffer());
 }

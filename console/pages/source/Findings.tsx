@@ -5,13 +5,19 @@ import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
 import { commonWords } from '../../parts/words.ts';
 import { parseRange, type Range } from './a1.ts';
+import type { FileFinding } from './asks.ts';
 import { sourceWords } from './words.ts';
 
 /** The cells of the sheet that a finding is about. */
 export const cellsOf = ({ evidence }: Schemas['Finding']): Range[] => evidence.flatMap(({ cell }) => (cell && parseRange(cell)) || []);
 
+interface FindingsProps {
+  findings: UseQueryResult<FileFinding[]>;
+  onShow: (cells: Range[], sheet: string | null) => void;
+}
+
 /** What is doubtful in the tables of the file; each leads to its cells. */
-export function Findings({ findings, onShow }: { findings: UseQueryResult<Schemas['Finding'][]>; onShow: (cells: Range[]) => void }) {
+export function Findings({ findings, onShow }: FindingsProps) {
   const t = useWords(sourceWords);
   const { severities } = useWords(commonWords);
   return (
@@ -21,12 +27,12 @@ export function Findings({ findings, onShow }: { findings: UseQueryResult<Schema
         {(found) => (
           <ul className="plain-list">
             {found.map((finding) => {
-              const { id, severity, message, evidence, suggested_fix: fix } = finding;
+              const { id, severity, message, evidence, suggested_fix: fix, sheet } = finding;
               const cells = cellsOf(finding);
               const [first] = evidence;
               return (
                 <li key={id}>
-                  <button type="button" className="finding" disabled={cells.length === 0} onClick={() => onShow(cells)}>
+                  <button type="button" className="finding" disabled={cells.length === 0} onClick={() => onShow(cells, sheet)}>
                     <span className={`mark ${severity}`}>{severities[severity]}</span> {message}{' '}
                     {first?.cell && (
                       <small className="dim">

@@ -14,6 +14,7 @@ import { useGridTheme } from '../../grid/theme.ts';
 import { contains, parseRange, type Range, toLetters } from './a1.ts';
 import { brightness, columnPixels, type Look, rowPixels, styleOf, tint } from './look.ts';
 import { cellOf, isUnsure, type Region, type Sheet } from './spec.ts';
+import { findSpills, type Spill } from './spills.ts';
 
 interface SheetGridProps {
   label: string;
@@ -50,13 +51,20 @@ export default function SheetGrid({ label, sheet, regions, chosen, lit, doubtful
     () => Array.from({ length: right }, (_, i) => ({ id: String(i), title: toLetters(i + 1), width: columnPixels(sheet, i + 1) })),
     [sheet, right],
   );
-  const inRow = useMemo(() => indexRows(ranges, sheet.merges, lit, doubtful), [ranges, sheet, lit, doubtful]);
+  const inRow = useMemo(() => {
+    const tables = ranges.flatMap(({ region: { kind }, range }) => ((kind === 'data' || kind === 'report') && range ? [range] : []));
+    const widths = columns.map(({ width }) => width);
+    const spillsOf = (row: number) => findSpills(sheet, row, widths, tables);
+    return indexRows(ranges, sheet.merges, lit, doubtful, spillsOf);
+  }, [ranges, sheet, columns, lit, doubtful]);
   const getCell = useCallback(
     ([col, i]: Item): GridCell => {
       const here = inRow(i + 1);
       const merge = here.merges.find((range) => contains(range, col + 1, i + 1));
       // A merged cell is the one at its start. It is drawn over its columns, in its first row.
-      const [column, row] = merge ? [merge.left, merge.top] : [col + 1, i + 1];
+      const spill = merge ? undefined : here.spills.find((range) => contains(range, col + 1, i + 1));
+      const [column, row] = merge ? [merge.left, merge.top] : [spill?.owner ?? col + 1, i + 1];
+      const over = merge ?? spill;
       const text = merge && row !== i + 1 ? '' : formatValue(cellOf(sheet, column, row));
       const style = styleOf(sheet, column, row);
       const found = here.regions.find(({ range }) => contains(range, column, row));
@@ -76,7 +84,7 @@ export default function SheetGrid({ label, sheet, regions, chosen, lit, doubtful
         readonly: true,
         allowWrapping: text.includes('\n'),
         contentAlign: style?.align ?? 'left',
-        ...(merge && merge.left !== merge.right ? { span: [merge.left - 1, Math.min(merge.right, right) - 1] as const } : {}),
+        ...(over && over.left !== over.right ? { span: [over.left - 1, Math.min(over.right, right) - 1] as const } : {}),
         themeOverride: {
           ...(ground ? { bgCell: ground } : {}),
           ...(ink ? { textDark: ink } : {}),
@@ -124,11 +132,15 @@ export default function SheetGrid({ label, sheet, regions, chosen, lit, doubtful
     setSelection(next);
     const range = next.current?.range;
     if (!range) return;
-    onSelect({ left: range.x + 1, top: range.y + 1, right: range.x + range.width, bottom: range.y + range.height });
-    const hit = ranges.find((each) => each.range && contains(each.range, range.x + 1, range.y + 1));
-    // One cell, or one that is merged of several.
-    const merge = sheet.merges.find((each) => contains(each, range.x + 1, range.y + 1));
-    const isOne = range.width * range.height === 1 || (merge && contains(merge, range.x + range.width, range.y + range.height));
+    const chosenCells = { left: range.x + 1, top: range.y + 1, right: range.x + range.width, bottom: range.y + range.height };
+    const isWithin = (each: Range) =>
+      contains(each, chosenCells.left, chosenCells.top) && contains(each, chosenCells.right, chosenCells.bottom);
+    // A text that goes on beside its cell is chosen with what it covers; meant is its own cell.
+    const spill = inRow(chosenCells.top).spills.find(isWithin);
+    const cells = spill ? { ...chosenCells, left: spill.owner, right: spill.owner } : chosenCells;
+    onSelect(cells);
+    const hit = ranges.find((each) => each.range && contains(each.range, cells.left, cells.top));
+    const isOne = (cells.left === cells.right && cells.top === cells.bottom) || sheet.merges.some(isWithin);
     if (hit && isOne) onChoose(hit.region.id);
   };
   return (
@@ -200,7 +212,13 @@ interface Placed {
 }
 
 /** What touches a row: a sheet may have hundreds of regions, and each cell in sight asks. */
-function indexRows(all: { region: Region; range: Range | null }[], merges: Range[], lit: Range[], doubtful: Range[]) {
+function indexRows(
+  all: { region: Region; range: Range | null }[],
+  merges: Range[],
+  lit: Range[],
+  doubtful: Range[],
+  spillsOf: (row: number) => Spill[],
+) {
   const placed = all.flatMap(({ region, range }): Placed[] =>
     range
       ? [
@@ -219,6 +237,7 @@ function indexRows(all: { region: Region; range: Range | null }[], merges: Range
       .filter(({ range }) => touches(row)(range))
       .map((each) => (each.totals.length > 0 ? { ...each, totals: each.totals.filter(touches(row)) } : each)),
     merges: merges.filter(touches(row)),
+    spills: spillsOf(row),
     lit: lit.filter(touches(row)),
     doubtful: doubtful.filter(touches(row)),
   });

@@ -6,7 +6,7 @@ import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { addressOf, Link, usePlace } from '../../shell/router.tsx';
-import { askRowLineage } from '../workbook/asks.ts';
+import { askRowLineage, useTables } from '../workbook/asks.ts';
 import { formatRange, parseRange, type Range } from './a1.ts';
 import { type Preview, useFindings, useMadeTables, usePreview, useSource, useSpec } from './asks.ts';
 import { cellsOf, Findings } from './Findings.tsx';
@@ -72,8 +72,14 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
   const tables = source.artifacts;
   const tableName = query.get('table') ?? tables.find((each) => each === region?.name) ?? tables[0] ?? '';
   const rows = usePaneRows(workbookId, tableName);
-  const findings = useFindings(workbookId, tables);
-  const doubtful = useMemo(() => (findings.data ?? []).flatMap((finding) => cellsOf(finding).slice(0, 1)), [findings.data]);
+  // Those that are still there.
+  const { data: all } = useTables(workbookId);
+  const made = useMemo(() => tables.filter((each) => all?.tables.some((table) => table.name === each)), [tables, all]);
+  const findings = useFindings(workbookId, made, made.length > 0);
+  const doubtful = useMemo(
+    () => (findings.data ?? []).filter((each) => (each.sheet ?? sheet.name) === sheet.name).flatMap((each) => cellsOf(each).slice(0, 1)),
+    [findings.data, sheet.name],
+  );
 
   // A link may name the cells.
   const named = query.get('cells');
@@ -207,7 +213,7 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
           selected={selected}
           onChoose={choose}
         />
-        {tables.length > 0 && <Findings findings={findings} onShow={(cells) => lightCells(cells)} />}
+        {made.length > 0 && <Findings findings={findings} onShow={(cells, on) => lightCells(cells, on ?? sheet.name)} />}
       </div>
     </div>
   );

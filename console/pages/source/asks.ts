@@ -7,6 +7,8 @@ import { parseRange } from './a1.ts';
 import type { Look } from './look.ts';
 import type { Sheet } from './spec.ts';
 
+type Finding = Schemas['Finding'];
+
 const path = (workbookId: string, name: string) => ({ workbook_id: workbookId, source_name: name });
 
 export const useSource = (workbookId: string, name: string) =>
@@ -48,18 +50,43 @@ export const usePreview = (workbookId: string, name: string, sheet: string | nul
     },
   });
 
-/** What a review finds in the tables that came of a file; it changes nothing. Totals have tables of their own, so all are looked at. */
-export const useFindings = (workbookId: string, tables: string[]) =>
+/** Something that is doubtful, and the sheet whose cells it names. */
+export interface FileFinding extends Finding {
+  sheet: string | null;
+}
+
+/** The worst first. */
+const ranks = { error: 0, warning: 1, info: 2 };
+
+/** For more tables than these, one review of all is less work. */
+const mostReviews = 6;
+
+/** What reviews find in the tables that came of a file; they change nothing. Other tables of the workbook are left alone: they may be large. */
+export const useFindings = (workbookId: string, tables: string[], isReady: boolean) =>
   useQuery({
     queryKey: inWorkbook(workbookId, 'findings', tables),
-    queryFn: async () => {
-      const answer = await ask(
-        api.POST('/api/v1/workbooks/{workbook_id}/review', { params: { path: { workbook_id: workbookId } }, body: { mode: 'lint' } }),
-      );
-      const { findings } = 'job_id' in answer ? await awaitReview(answer.job_id) : answer;
-      return findings.filter(({ table }) => tables.includes(table));
+    enabled: isReady,
+    queryFn: async (): Promise<FileFinding[]> => {
+      const targets = tables.length <= mostReviews ? tables : [null];
+      const reviews = await Promise.all(targets.map((target) => review(workbookId, target)));
+      const found = reviews.flatMap(({ findings }) => findings).filter(({ table }) => tables.includes(table));
+      // Tables of one region say the same of what is between them.
+      const unique = new Map(found.map((finding) => [`${finding.rule} ${finding.table} ${finding.message}`, finding]));
+      const names = [...new Set([...unique.values()].map(({ table }) => table))];
+      const sheets = new Map(await Promise.all(names.map(async (name) => [name, await findSheet(workbookId, name)] as const)));
+      return [...unique]
+        .map(([id, finding]) => ({ ...finding, id, sheet: sheets.get(finding.table) ?? null }))
+        .sort((a, b) => ranks[a.severity] - ranks[b.severity]);
     },
   });
+
+async function review(workbookId: string, target: string | null): Promise<Schemas['Review']> {
+  const params = { path: { workbook_id: workbookId } };
+  const answer = await ask(api.POST('/api/v1/workbooks/{workbook_id}/review', { params, body: { mode: 'lint', target } }));
+  return 'job_id' in answer ? awaitReview(answer.job_id) : answer;
+}
+
+const findSheet = async (workbookId: string, name: string) => (await askTable(workbookId, name).queryFn()).source?.sheet ?? null;
 
 /** The spec; null before the source was analysed. */
 export const useSpec = (workbookId: string, name: string) =>

@@ -31,9 +31,12 @@ export function rowPixels({ heights, range }: Sheet & Look, row: number): number
   return points === 0 ? hiddenPixels : Math.min(Math.max(Math.round((points * 4) / 3), 22), 400);
 }
 
+/** About as wide as a text is drawn. */
+export const textPixels = (text: string): number => [...text].reduce((sum, each) => sum + (each.charCodeAt(0) > 0x2e7f ? 13 : 7.5), 0);
+
 /** A width that fits what is in the column. Texts of merged cells have more room than the column. */
 function guessPixels(sheet: Sheet & Look, column: number): number {
-  const widthOf = (text: string) => [...text.slice(0, 24)].reduce((sum, each) => sum + (each.charCodeAt(0) > 0x2e7f ? 13 : 7.5), 0);
+  const widthOf = (text: string) => textPixels(text.slice(0, 24));
   let widest = 0;
   for (let row = sheet.range.top; row < sheet.range.top + 60; row += 1) {
     if (!findMerge(sheet, column, row)) widest = Math.max(widest, widthOf(formatValue(cellOf(sheet, column, row))));

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatRange, fromLetters, parseRange, toLetters } from '../../../console/pages/source/a1.ts';
 import { findRowsOfCell } from '../../../console/pages/source/findRows.ts';
+import type { Look } from '../../../console/pages/source/look.ts';
 import { previewRows, type Region, type Sheet, withHeaders, withRange } from '../../../console/pages/source/spec.ts';
+import { findSpills } from '../../../console/pages/source/spills.ts';
 
 /** What the page of a file computes by itself: ranges, corrections, and the way back from a cell. */
 
@@ -105,5 +107,38 @@ describe('findRowsOfCell', () => {
     const asked: number[] = [];
     expect(await findRowsOfCell(ids, read(asked), 's', column, row)).toEqual(rows);
     expect(asked.length).toBeLessThan(60);
+  });
+});
+
+describe('findSpills', () => {
+  const look: Look = {
+    merges: [],
+    widths: [],
+    heights: [],
+    styles: [{ align: 'right' } as Look['styles'][number]],
+    styleIds: [],
+  };
+  const widths = [60, 60, 60, 60];
+  const spillsOf = (values: unknown[], more: Partial<Look> = {}, kept: Parameters<typeof findSpills>[3] = []) =>
+    findSpills({ ...look, ...more, range: { left: 1, top: 1, right: 4, bottom: 1 }, values: [values] }, 1, widths, kept).map(
+      ({ owner, left, right }) => [owner, left, right],
+    );
+
+  it('lets a text go on over empty cells, as far as it needs and nothing stands there', () => {
+    expect(spillsOf(['2024年度 店別売上', null, '', null])).toEqual([[1, 1, 3]]);
+    expect(spillsOf(['2024年度 店別売上', null, 'x', null])).toEqual([[1, 1, 2]]);
+    expect(spillsOf(['2024年度 店別売上', 1, null, null])).toEqual([]);
+    expect(spillsOf(['店', null, null, null])).toEqual([]);
+    expect(spillsOf([123456789012, null, null, null])).toEqual([]);
+  });
+
+  it('goes to the left where the text stands at the right', () => {
+    expect(spillsOf([null, null, null, '（単位：千円）'], { styleIds: [[null, null, null, 0]] })).toEqual([[4, 3, 4]]);
+  });
+
+  it('leaves tables and merged cells as they are', () => {
+    const table = { left: 1, top: 1, right: 2, bottom: 9 };
+    expect(spillsOf(['2024年度 店別売上', null, null, null], {}, [table])).toEqual([]);
+    expect(spillsOf([null, null, '2024年度 店別売上', null], { merges: [{ left: 4, top: 1, right: 4, bottom: 2 }] })).toEqual([]);
   });
 });
