@@ -88,9 +88,7 @@ function request(method: string, path: string, body?: unknown, key?: string): Pr
 
 /** kill -9 of the server and everything it has started, all in one moment. */
 async function killPostgres(): Promise<void> {
-  const children = readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 1 && readParent(pid) === postgres.pid);
+  const children = listChildren();
   expect(children.length).toBeGreaterThan(3);
   for (const pid of [postgres.pid, ...children]) {
     try {
@@ -102,12 +100,19 @@ async function killPostgres(): Promise<void> {
   await postgres.ended;
 }
 
-function readParent(pid: number): number {
+/** What PostgreSQL has started. */
+function listChildren(): number[] {
+  const readParent = (stat: string) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 1 && readParent(readProc(pid, 'stat')) === postgres.pid);
+}
+
+function readProc(pid: number, file: string): string {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return 0;
+    return '';
   }
 }
 
@@ -134,9 +139,9 @@ describe('PostgreSQL is killed', () => {
     client.on('error', () => {});
     await client.query('SET synchronous_commit = off');
     // Nobody else brings it to the disk meanwhile, however long the kill takes on a busy machine.
-    const { rows: writers } = await client.query<{ pid: number }>("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+    const writers = listChildren().filter((pid) => readProc(pid, 'cmdline').includes('walwriter'));
     expect(writers).toHaveLength(1);
-    process.kill(writers[0]?.pid ?? 0, 'SIGSTOP');
+    process.kill(writers[0] as number, 'SIGSTOP');
     api.child.kill('SIGSTOP');
     for (let n = 0; n < 20; n++) await client.query('INSERT INTO control_group VALUES ($1)', [n]);
     await killPostgres();
