@@ -22,6 +22,7 @@ export class AccountPool extends pg.Pool {
   override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
     // Read now: when a connection becomes free, the code of another request is running.
     const accounts = this.accounts();
+    this.putFirst(accounts);
     const connected = super.connect().then((client) => setAccounts(client, accounts));
     if (!callback) return connected;
     connected.then(
@@ -29,6 +30,14 @@ export class AccountPool extends pg.Pool {
       (error: Error) => callback(error, undefined, () => {}),
     );
     return undefined;
+  }
+
+  /** Of the free connections one that shows the rows of these accounts already is taken next: it need not be told. */
+  private putFirst(accounts: string): void {
+    // The pool takes the last of this list, which it does not tell of.
+    const { _idle: idle = [] } = this as unknown as { _idle?: { client: pg.PoolClient }[] };
+    const found = idle.findLastIndex(({ client }) => (lastAccounts.get(client) ?? '') === accounts);
+    if (found >= 0) idle.push(...idle.splice(found, 1));
   }
 
   /** For transactions, which set `svc.accounts` themselves together with BEGIN. */

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { workbooks } from '../../schema/index.ts';
 import { acrossAccounts, inAccount } from '../../store/pg/accountScope.ts';
@@ -42,6 +43,14 @@ const asBen = () => inAccount(ben, listAccounts);
 const write = <T>(change: Parameters<typeof commit<T, T>>[2]) =>
   commit({ db, auditPads: hmacPads(Buffer.alloc(32)) } as Committer, actor, change, async (result) => result);
 
+const listen = (client: pg.PoolClient, sent: unknown[]) => {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  client.query = ((...args: unknown[]) => {
+    sent.push(args[0]);
+    return query(...args);
+  }) as typeof client.query;
+};
+
 describe('row security: a connection that was used before', () => {
   it('shows the rows of who uses it now', async () => {
     expect(await asBen()).toEqual([ben]);
@@ -54,18 +63,30 @@ describe('row security: a connection that was used before', () => {
 
   it('is not told again what it knows', async () => {
     await asAnn();
-    const client = await inAccount(ann, () => db.pool.connect());
     const sent: unknown[] = [];
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-    client.query = ((...args: unknown[]) => {
-      sent.push(args[0]);
-      return query(...args);
-    }) as typeof client.query;
+    const client = await inAccount(ann, () => db.pool.connect());
+    listen(client, sent);
     client.release();
     for (let i = 0; i < 5; i++) await asAnn();
     expect(sent).toHaveLength(5);
     await asBen();
     expect(sent).toHaveLength(7);
+  });
+
+  it('is taken by who used it last, if it is free', async () => {
+    await db.close();
+    open(2);
+    const sent: unknown[] = [];
+    const clients = await Promise.all([ann, ben].map((accountId) => inAccount(accountId, () => db.pool.connect())));
+    for (const client of clients) {
+      listen(client, sent);
+      client.release();
+    }
+    for (let i = 0; i < 5; i++) {
+      expect(await asAnn()).toEqual([ann]);
+      expect(await asBen()).toEqual([ben]);
+    }
+    expect(sent).toHaveLength(10);
   });
 
   it('is two connections for many at once, each time with their own rows', async () => {

@@ -4,11 +4,12 @@ import { openWorld } from '../abuse/world.ts';
 import { flood } from './flood.ts';
 import { type Asked, gatherPeople, letWork } from './people.ts';
 import { measureProcessor, type ProcessorTime } from './processor.ts';
+import { startYardstick, type Yardstick } from './yardstick.ts';
 
 /**
  * `npm run soak [--minutes=20] [--people=50] [--pause=3000]`: fifty accounts edit, query, upload and export at a steady rate. Fails
- * where anything but 429 was refused, the memory of a process grew after the first five minutes, requests became slower, or one
- * account that floods slows down another.
+ * where anything but 429 was refused, the memory of a process grew after the first five minutes, requests became slower than those
+ * to a bare server beside it did, or one account that floods slows down another.
  */
 const read = (name: string, otherwise: number) =>
   Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.split('=')[1] ?? otherwise);
@@ -34,12 +35,14 @@ try {
   };
   look();
   const timer = setInterval(look, 2_000);
+  const yardstick = await startYardstick();
   await letWork(people, pauseMs, AbortSignal.timeout(minutes * minuteMs), (each) => asked.push(each));
   clearInterval(timer);
+  await yardstick.stop();
 
   console.log(`${asked.length} requests of ${many} accounts in ${minutes} minutes, ${(asked.length / minutes / 60).toFixed(1)} a second`);
   judgeAnswers(asked);
-  judgeTimes(asked);
+  judgeTimes(asked, yardstick);
   printProcessor(used, asked);
   judgeMemory(memory);
   faults.push(...(await flood(world, people)));
@@ -56,17 +59,22 @@ function judgeAnswers(all: Asked[]): void {
   for (const [status, times] of counts) if (!/^(2..|429)$/.test(status)) faults.push(`${times} requests were answered ${status}`);
 }
 
-function judgeTimes(all: Asked[]): void {
+function judgeTimes(all: Asked[], { asked: bare }: Yardstick): void {
   console.log('milliseconds at the median     first minute   last minute');
-  for (const habit of habits) {
-    const within = (from: number, to: number) =>
-      summarize(all.filter((each) => each.habit === habit && each.at >= from && each.at < to).map(({ ms }) => ms));
+  const compare = (name: string, some: { at: number; ms: number }[]) => {
+    const within = (from: number, to: number) => summarize(some.filter(({ at }) => at >= from && at < to).map(({ ms }) => ms));
     const [first, last] = [within(0, minuteMs), within((minutes - 1) * minuteMs, minutes * minuteMs)];
     const ratio = last.p50 / first.p50;
     console.log(
-      `  ${habit.padEnd(28)} ${first.p50.toFixed(0).padStart(12)} ${last.p50.toFixed(0).padStart(13)}   ${ratio.toFixed(2)}×   (p95 ${first.p95.toFixed(0)}, ${last.p95.toFixed(0)}; ${first.count}, ${last.count} requests)`,
+      `  ${name.padEnd(28)} ${first.p50.toFixed(0).padStart(12)} ${last.p50.toFixed(0).padStart(13)}   ${ratio.toFixed(2)}×   (p95 ${first.p95.toFixed(0)}, ${last.p95.toFixed(0)}; ${first.count}, ${last.count} requests)`,
     );
-    if (ratio > 1.2) faults.push(`${habit} took ${ratio.toFixed(2)} times as long in the last minute as in the first`);
+    return ratio;
+  };
+  const machine = compare('a bare server', bare);
+  for (const habit of habits) {
+    const some = all.filter((each) => each.habit === habit);
+    const growth = compare(habit, some) / machine;
+    if (growth > 1.2) faults.push(`${habit} became ${growth.toFixed(2)} times as slow as a bare server did`);
   }
 }
 
