@@ -3,7 +3,6 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, refused } from '../setup/api.ts';
-import { makeLargeTable } from '../setup/largeTable.ts';
 import { openTestStore, type TestStore } from '../tables/store.ts';
 
 /** What large bodies may take: they wait in files, and those of one user not all at once. */
@@ -54,17 +53,17 @@ describe('a large body', () => {
 });
 
 it('rows that hold too much are not changed at once', async () => {
-  const columns = [
-    { name: 't', type: 'VARCHAR', sql: `repeat('x', ${mib})` },
-    { name: 'n', type: 'BIGINT', sql: '0' },
-  ];
-  await makeLargeTable(store.services, store.workbook, { name: 'long', columns, rows: 100, rowsPerFile: 25 });
+  await store.makeTable('long', [
+    { name: 't', type: 'VARCHAR' },
+    { name: 'n', type: 'BIGINT' },
+  ]);
   const long = { ...path, name: 'long' };
   const edit = (rows: Record<string, unknown>[]) =>
     store.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
       params: { path: long },
       body: { expected_version: null, rows },
     });
+  for (let i = 0; i < 4; i += 1) ok(await edit(Array.from({ length: 25 }, () => ({ t: 'x'.repeat(mib) }))));
   const all = Array.from({ length: 100 }, (_, i) => ({ __svc_row_id: i + 1, n: 1 }));
   expect(refused(await edit(all), 413, 'too-large').suggested_fix).toBe('Name fewer rows at a time.');
   expect(ok(await edit(all.slice(0, 10))).updated).toBe(10);
