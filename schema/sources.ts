@@ -1,7 +1,7 @@
 import { index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { Flows } from '../core/lineage/flows.ts';
 import { recordFormats } from '../core/records/records.ts';
-import type { Layout } from '../core/structuring/layouts.ts';
+import type { Layout } from '../core/structuring/learning/layouts.ts';
 import type { ParseSpec } from '../core/structuring/spec/spec.ts';
 import { at, count } from './columnTypes.ts';
 import { changeTimes, inWorkbook } from './commonColumns.ts';

@@ -216,7 +216,7 @@ describe('handlers hold no rule and presenters are pure', () => {
 
 describe('structuring goes from stage to stage', () => {
   /** In the order of the work; each stage knows those before it, and the files beside the folders know all of them. */
-  const stages = ['names', 'spec', 'sheet', 'headers', 'regions', 'reports', 'periods', 'building', 'findings'];
+  const stages = ['names', 'spec', 'sheet', 'headers', 'regions', 'reports', 'periods', 'building', 'findings', 'describing', 'learning'];
   const stageOf = (path: string) => stages.indexOf(/^core\/structuring\/(\w+)\//.exec(path)?.[1] ?? '');
   const findBackward = ({ path, text }: { path: string; text: string }) =>
     [...text.matchAll(/from '(\.[^']+)'/g)]

@@ -13,7 +13,7 @@ export type DecimalMark = 'comma' | 'point' | 'open' | null;
 export function detectDecimalMark(texts: Iterable<string>): DecimalMark {
   let [comma, point, open] = [false, false, false];
   for (const text of texts) {
-    const figure = /\d[\d.,]*\d|[.,]\d+/.exec(text.normalize('NFKC'))?.[0] ?? '';
+    const figure = /\d[\d.,]*\d|[.,]\d+/.exec(text.normalize('NFKC').replace(/(?<=\d)\s(?=\d{3}(?!\d))/g, ''))?.[0] ?? '';
     if (COMMA_ONLY.test(figure)) comma = true;
     else if (POINT_ONLY.test(figure)) point = true;
     else if (EITHER.test(figure)) open = true;

@@ -180,6 +180,6 @@ export function showValue(value: CellValue): string {
     case 'boolean':
       return value.boolean ? 'TRUE' : 'FALSE';
     case 'date':
-      return value.timeOnly ? value.iso.slice(11) : value.hasTime ? value.iso.replace('T', ' ') : value.iso;
+      return value.timeOnly ? value.iso.slice(11) : value.hasTime ? value.iso.replace('T', ' ') : value.iso.slice(0, 10);
   }
 }

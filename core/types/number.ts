@@ -37,12 +37,17 @@ const COUNTER_SUFFIX = new RegExp(`^(.*?\\d)\\s*(?:${COUNTERS})$`);
 
 /** NFKC makes full-width digits, commas, percent signs and brackets plain; dashes that mean minus are unified. */
 function normalizeNumberText(text: string): string {
-  return text
-    .normalize('NFKC')
-    .replace(/[\s\u00a0]+/g, ' ')
-    .trim()
-    .replace(/^[△▲▵]\s*/u, '-')
-    .replace(/^[−‐‑–—－﹣]\s*(?=[\d.¥$])/u, '-');
+  return (
+    text
+      .normalize('NFKC')
+      .replace(/[\s\u00a0]+/g, ' ')
+      .trim()
+      // `144,00 €`, `1 200,50 EUR`: the currency behind the figure, and blanks between thousands before decimals.
+      .replace(/(?<=\d)\s*(?:€|£|EUR|USD|GBP|CHF)$/, '')
+      .replace(/^([-+]?\d{1,3})((?: \d{3})+)(?=[.,]\d{1,2}$)/, (_, first: string, rest: string) => first + rest.replaceAll(' ', ''))
+      .replace(/^[△▲▵]\s*/u, '-')
+      .replace(/^[−‐‑–—－﹣]\s*(?=[\d.¥$])/u, '-')
+  );
 }
 
 /** With `decimalComma`, `1.234,50` is read and `1.234` is 1234. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { desc, eq } from 'drizzle-orm';
-import { fingerprintOf, type KnownLayout, type Layout } from '../../core/structuring/layouts.ts';
+import { fingerprintOf, type KnownLayout, type Layout } from '../../core/structuring/learning/layouts.ts';
 import { layouts } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';

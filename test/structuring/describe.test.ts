@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeSheets } from '../../core/structuring/describe.ts';
+import { describeSheets } from '../../core/structuring/describing/describeSheets.ts';
 import { SPEC_VERSION } from '../../core/structuring/spec/spec.ts';
 import { makeRegion } from './structure.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { drawSheet, type ShownBlock } from '../../core/structuring/drawSheet.ts';
+import { drawSheet, type ShownBlock } from '../../core/structuring/findings/drawSheet.ts';
 import { makeRegion } from './structure.ts';
 
 const block: ShownBlock = {

@@ -8,7 +8,7 @@ function periodsOf(picture: string, headerRows = 1, japanese = true): string[] {
   const view = drawSheet(picture);
   const rows = Array.from({ length: headerRows }, (_, k) => k + 1);
   const columns = readHeaderColumns(view, usedRange(view), rows, headerRows + 1);
-  return findPeriods(columns, (column) => column > 1, japanese, '値').map(
+  return findPeriods(columns, (column) => column > 1, { japanese, nameless: '値', month: null }).map(
     ({ from, label, start, measure, computed }) => `${computed ? '+' : ''}${from} ${label} ${start} ${measure}`,
   );
 }

@@ -20,6 +20,10 @@ export interface PictureOptions {
   tables?: string[];
   pivots?: string[];
   filter?: string;
+  /** The area that is printed. */
+  printed?: string;
+  /** Levels of rows that were grouped, by row. */
+  outlines?: Record<number, number>;
   frozenRow?: number;
 }
 
@@ -157,7 +161,11 @@ class GridBuilder {
       listObjects: areasOf(this.options.tables).map((range) => ({ name: 'T', range, headerRows: 1, totalsRows: 0 })),
       pivots: areasOf(this.options.pivots).map((range) => ({ range, headerRows: 1 })),
       ...(this.options.frozenRow ? { frozenRow: this.options.frozenRow } : {}),
-      names: areasOf(this.options.filter ? [this.options.filter] : []).map((range) => ({ name: '_xlnm._FilterDatabase', range })),
+      names: [
+        ...areasOf(this.options.filter ? [this.options.filter] : []).map((range) => ({ name: '_xlnm._FilterDatabase', range })),
+        ...areasOf(this.options.printed ? [this.options.printed] : []).map((range) => ({ name: '_xlnm.Print_Area', range })),
+      ],
+      rowOutlines: new Map(Object.entries(this.options.outlines ?? {}).map(([row, level]) => [Number(row), level])),
     };
   }
 }

@@ -1,7 +1,7 @@
 import { parseRange } from '../../../core/a1/address.ts';
 import { answerTooLarge, DomainError } from '../../../core/errors.ts';
 import type { Range } from '../../../core/grid/grid.ts';
-import { drawSheet } from '../../../core/structuring/drawSheet.ts';
+import { drawSheet } from '../../../core/structuring/findings/drawSheet.ts';
 import type { SpecRegion } from '../../../core/structuring/index.ts';
 import type { Preview } from './readPreview.ts';
 

@@ -3,12 +3,14 @@
 import { parseColumn, parseRange } from '../../a1/address.ts';
 import type { Range } from '../../grid/grid.ts';
 import { readHeaderColumns } from '../headers/columnNames.ts';
+import { findPageHeaders } from '../headers/pageHeaders.ts';
 import type { Naming } from '../names/naming.ts';
 import { isSubtotalLabel, isTotalLabel } from '../names/words.ts';
 import { expressionOf } from '../reports/expression.ts';
 import { readReport } from '../reports/hierarchy.ts';
 import { pickLabelColumns } from '../reports/outline.ts';
 import type { Report, ReportRow } from '../reports/report.ts';
+import { findSections } from '../reports/sections.ts';
 import { readTableRows, type TableRows } from '../reports/tableRows.ts';
 import { listTotalColumns } from '../reports/totalColumns.ts';
 import { key, type SheetView } from '../sheet/sheet.ts';
@@ -37,9 +39,10 @@ export function buildTableRegion(sheet: SheetWork, region: SpecRegion): BuiltReg
   const { view, ledger } = sheet;
   const range = parseRange(region.range)!;
   const data = region.data_range ? parseRange(region.data_range) : null;
-  placeHeaders(view, ledger, region, range);
-  if (isPlainList(view, region, data)) return { tables: buildList(sheet, region, data ?? range), ...nothingToAddUp() };
-  const rows = data ? readTableRows(view, data, data.top) : emptyRows();
+  const pages = data ? findPageHeaders(view, data, region.header_rows, data.top) : new Set<number>();
+  placeHeaders(view, ledger, [...region.header_rows, ...pages], range);
+  if (isPlainList(view, region, data)) return { tables: buildList(sheet, region, data ?? range, pages), ...nothingToAddUp() };
+  const rows = data ? readTableRows(view, data, data.top, region.header_rows) : emptyRows();
   const headed = readHeaderColumns(view, range, region.header_rows, data?.top ?? range.bottom);
   const report = readReport(view, rows, listTotalColumns(headed));
   const tables =
@@ -62,8 +65,9 @@ function isPlainList(view: SheetView, { kind, totals = [], periods = [] }: SpecR
   return true;
 }
 
-function buildList(sheet: SheetWork, region: SpecRegion, range: Range): OutputTable[] {
-  return region.data_range ? buildFlat(sheet, region, listFilledRows(sheet.view, range), range) : buildFlat(sheet, region, [], range);
+function buildList(sheet: SheetWork, region: SpecRegion, range: Range, pages: Set<number>): OutputTable[] {
+  const rows = region.data_range ? listFilledRows(sheet.view, range).filter((row) => !pages.has(row)) : [];
+  return buildFlat(sheet, region, rows, range);
 }
 
 /** The rows that hold something between these columns. */
@@ -84,8 +88,8 @@ function emptyRows(): TableRows {
   return { rows: [], spans: [], labelColumns: [], valueColumns: [], columnCount: 0, matrix: [], units: [] };
 }
 
-function placeHeaders(view: SheetView, ledger: Ledger, region: SpecRegion, range: Range): void {
-  for (const row of region.header_rows) {
+function placeHeaders(view: SheetView, ledger: Ledger, rows: number[], range: Range): void {
+  for (const row of rows) {
     const index = view.rowIndex(row);
     if (view.rows[index] !== row) continue;
     const [from, to] = view.cellsOfRow(index, range.left, range.right);
@@ -143,9 +147,13 @@ function fillGroups(view: SheetView, rows: number[], left: number, filled: Map<n
 
 function buildFlat(sheet: SheetWork, region: SpecRegion, rows: number[], range: Range): OutputTable[] {
   const computed = new Set((region.totals ?? []).map((total) => total.at));
-  const plan = makePlan(sheet, region, [], region.columns, range);
-  const toEmit = (row: number): EmitRow => ({ row, lead: [] });
-  const details = rows.filter((row) => !computed.has(row));
+  const { view, ledger, naming } = sheet;
+  const sections = findSections(view, rows, range.left, range.right);
+  const plan = makePlan(sheet, region, sections ? [naming.section] : [], region.columns, range);
+  const nameOf = (cell: number) => ({ text: cell < 0 ? null : view.label(cell), cell });
+  const toEmit = (row: number): EmitRow => ({ row, lead: sections ? [nameOf(sections.cellOf(row))] : [] });
+  for (const cell of sections?.lines.values() ?? []) ledger.share(cell, 'label', region.id);
+  const details = rows.filter((row) => !computed.has(row) && !sections?.lines.has(row));
   fillGroups(sheet.view, details, range.left, plan.filled);
   const totals = rows.filter((row) => computed.has(row)).map(toEmit);
   return emitPair(plan, region.name, 'data', details.map(toEmit), totals);

@@ -4,7 +4,7 @@ import { formatRange, parseRange } from '../../a1/address.ts';
 import { convertValue, inferColumn } from '../../types/infer.ts';
 import type { Naming } from '../names/naming.ts';
 import { isUnitLine } from '../names/words.ts';
-import { readPairs } from '../regions/forms.ts';
+import { readFormLine, readPairs } from '../regions/forms.ts';
 import { type Line, readLines } from '../sheet/lines.ts';
 import { key, type SheetView } from '../sheet/sheet.ts';
 import type { SpecRegion } from '../spec/spec.ts';
@@ -69,7 +69,8 @@ function pushPairs(view: SheetView, ledger: Ledger, line: Line, push: (text: str
   for (const { label, values, range } of placePairs(view, ledger, line)) {
     const name = view.label(label).replace(/\s*[:：]$/, '');
     const shown = values.map((value) => view.label(value)).join(' ');
-    push(`${name}: ${shown}`, range, [label, ...values]);
+    // The second line of an address is no name that lacks its value.
+    push(shown === '' && label === line.from && readPairs(view, line) === null ? name : `${name}: ${shown}`, range, [label, ...values]);
   }
 }
 
@@ -81,10 +82,7 @@ interface PlacedPair {
 
 /** The pairs of a form's line, with the cells they take; a line without a label is a pair all the same. */
 function placePairs(view: SheetView, ledger: Ledger, line: Line): PlacedPair[] {
-  const pairs = readPairs(view, line) ?? [
-    { label: line.from, values: Array.from({ length: line.to - line.from - 1 }, (_, k) => line.from + 1 + k) },
-  ];
-  return pairs.map(({ label, values }) => {
+  return readFormLine(view, line).map(({ label, values }) => {
     ledger.place(label, 'label');
     for (const value of values) ledger.place(value, 'value');
     const left = view.grid.columns[label]!;

@@ -1,7 +1,8 @@
 /** Where the titles above a table end, which rows are its header, and where its data begins. */
 
 import type { Range } from '../../grid/grid.ts';
-import { isAsOf, isFillIn, isNoteStart, isNumberedTitle, isUnitLine } from '../names/words.ts';
+import { parsePeriod } from '../../period/period.ts';
+import { isAsOf, isFieldName, isFillIn, isNoteStart, isNumberedTitle, isRangeMark, isUnitLine } from '../names/words.ts';
 import { type ColumnProfile, isColumnOfDigits, isFiller, type Line, profileColumns } from '../sheet/lines.ts';
 import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
 import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS, MAX_TITLE_LINES, MAX_YEAR_STEP } from '../thresholds.ts';
@@ -47,7 +48,7 @@ export function findHeader(view: SheetView, block: Range, lines: Line[], known =
     if (evidence.header > 0 && line.distinct > 1) named = true;
     if (evidence.header >= 2 && line.distinct >= columns * FULL_HEADER_SHARE) full = line;
   }
-  if (firstData < 0) return headerOfTextTable(lines);
+  if (firstData < 0) return headerOfTextTable(view, lines);
   return growHeader(view, block, lines, profiles, firstData);
 }
 
@@ -217,8 +218,10 @@ function judgeHeaderLine(
     if (gap > 0 && (lines[0]!.distinct > 1 || lines[0]!.left !== block.left || k === 0)) return 'stop';
     return weighLine(view, block, line, profiles).header > 0 || gap === 0 ? 'header' : 'pending';
   }
-  if (isNoteStart(first) && line.distinct < 3) return 'stop';
   const evidence = weighLine(view, block, line, profiles);
+  // `Source | Amount` right over figures are names, though notes begin so.
+  const isNamed = !started && gap === 0 && evidence.header > 0 && evidence.data === 0 && !/[:：]/.test(first);
+  if (isNoteStart(first) && line.distinct < 3 && !isNamed) return 'stop';
   if (isNumberingOf(view, block, line, lines[k + 1], profiles)) return 'header';
   // Numbers where numbers stand are values: label/value pairs above the table.
   if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
@@ -260,7 +263,29 @@ function fillsBlanks(view: SheetView, line: Line, below: Line): boolean {
 /** `Company:` beside a value is a pair of a form, not a pair of names; `Notes:` with nothing beside it is a name. */
 function isFormLine(view: SheetView, line: Line): boolean {
   for (let i = line.from; i + 1 < line.to; i += 1) if (view.isText(i) && /[:：]$/.test(view.label(i))) return true;
-  return false;
+  return isPairOfForm(view, line);
+}
+
+/** `社員番号 | 00123 | 氏名 | 佐藤`: what fields are called, each with something beside it that is no such name, and nothing else. */
+function isPairOfForm(view: SheetView, line: Line): boolean {
+  let values = 0;
+  let named = false;
+  for (let i = line.from; i < line.to; i += 1) {
+    const isName = view.isText(i) && isFieldName(view.label(i));
+    // `4/17 | ～ | 4/19` is one value.
+    if (!isName && values > 0 && (isRangeMark(view.label(i)) || isRangeMark(view.label(i - 1)))) continue;
+    if (isName === named) return false;
+    // A name with its value a few columns away may as well be two names.
+    if (!isName && view.isText(i) && view.grid.columns[i]! > view.grid.columns[i - 1]! + 1 && line.distinct < 3) return false;
+    if (!isName) values += 1;
+    named = isName;
+  }
+  return values > 0;
+}
+
+/** Lines of a form with more in them than one text beside a name, which may be two names of columns. */
+function isFilledForm(view: SheetView, lines: Line[]): boolean {
+  return isFormLine(view, lines[0]!) && (lines.length > 1 || lines.some((line) => line.distinct > 2 || line.texts < line.to - line.from));
 }
 
 /** The line of several names nearest below. */
@@ -311,13 +336,19 @@ function hasWideLineAbove(lines: Line[], k: number, below: number): boolean {
 export function placeOfSingle(view: SheetView, block: Range, line: Line): 'left' | 'whole' | 'inner' {
   const merge = view.mergeAt.get(key(line.row, line.left));
   const right = Math.max(merge?.right ?? line.left, line.right);
+  // `2023年度` over all columns but the labels names what the figures are of.
+  const besideLabels = line.left === block.left + 1 && merge !== undefined && merge.right > merge.left;
+  if (besideLabels && parsePeriod(view.label(line.from)) !== null) return 'inner';
   if (right > line.left && line.left <= block.left + 1 && right >= block.right - 1) return 'whole';
   return line.left === block.left ? 'left' : 'inner';
 }
 
 /** Without numbers only position and style can tell: the first full line is the header. */
-function headerOfTextTable(lines: Line[]): HeaderShape {
+function headerOfTextTable(view: SheetView, lines: Line[]): HeaderShape {
   let top = lines.findIndex((line) => line.distinct > 1);
+  // The pairs of a form above it, as long as a line of names follows.
+  const names = lines.findIndex((line, k) => k > top && line.distinct > 1 && !isFormLine(view, line));
+  if (top >= 0 && names > top && lines.length - names > 1 && isFilledForm(view, lines.slice(top, names))) top = names;
   if (top < 0) return { top: 0, header: [], firstData: 0 };
   const widest = Math.max(...lines.map((line) => line.distinct));
   // Lines much narrower than the table are still part of the titles, until one of its width comes.

@@ -24,6 +24,8 @@ export interface Naming {
   /** A column of labels, and any other column, without a header. */
   nameless: { label: string; column(position: number): string };
   account: string;
+  /** What names a part of a list, on a line of its own. */
+  section: string;
   /** The ancestors of an account, from the outermost. */
   ancestor(level: number): string;
   accountColumns: { id: string; parentId: string; level: string; position: string; kind: string; formula: string };
@@ -46,6 +48,7 @@ const namings: Record<NamingLanguage, Naming> = {
     value: '値',
     nameless: { label: '項目', column: (position) => `列${position}` },
     account: '科目',
+    section: '区分',
     ancestor: (level) => `科目_階層${level}`,
     accountColumns: { id: '科目ID', parentId: '親科目ID', level: '階層', position: '順序', kind: '種別', formula: '計算式' },
     accountKinds: { detail: '明細', computed: '計算', subtotal: '小計' },
@@ -65,6 +68,7 @@ const namings: Record<NamingLanguage, Naming> = {
     value: 'value',
     nameless: { label: 'item', column: (position) => `column${position}` },
     account: 'account',
+    section: 'section',
     ancestor: (level) => `account_level${level}`,
     accountColumns: { id: 'account_id', parentId: 'parent_id', level: 'level', position: 'position', kind: 'kind', formula: 'formula' },
     accountKinds: { detail: 'detail', computed: 'computed', subtotal: 'subtotal' },

@@ -15,21 +15,26 @@ interface PeriodColumn {
   measure: string;
 }
 
-const WEEKDAY = /^[(（]?(?:[月火水木金土日](?:曜日?)?|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}|mo|tu|we|th|fr|sa|su|[mtwfs])[)）]?$/i;
+/** The day of the week beside a date. */
+export const WEEKDAY =
+  /^[(（]?(?:[月火水木金土日](?:曜日?)?|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}|mo|tu|we|th|fr|sa|su|[mtwfs])[)）]?$/i;
 
 /** Letters before a number are eras in Japanese sheets only; elsewhere `R1`, `R2` are anything. */
 const ERA_LETTER = /^[RHSTM]\s?\d{1,2}$/i;
 
-/** `nameless` is the measure of columns whose header names none. */
-export function findPeriods(
-  columns: HeaderColumn[],
-  isValue: (column: number) => boolean,
-  japanese: boolean,
-  nameless: string,
-): SpecPeriod[] {
+/** How headers are read as periods. */
+export interface PeriodReading {
+  japanese: boolean;
+  /** The measure of columns whose header names none. */
+  nameless: string;
+  /** The month that the days of the header are of, where a line above the table names it. */
+  month: Period | null;
+}
+
+export function findPeriods(columns: HeaderColumn[], isValue: (column: number) => boolean, reading: PeriodReading): SpecPeriod[] {
   const found: PeriodColumn[] = [];
   for (const column of columns) {
-    const read = readPeriod(column, japanese, nameless);
+    const read = readPeriod(column, reading);
     if (read) found.push({ column, ...read });
   }
   const main = pickMainKind(found);
@@ -52,8 +57,8 @@ export function findPeriods(
 }
 
 /** How many columns read as a period, whether or not the table becomes long by them. */
-export function countPeriods(columns: HeaderColumn[], japanese: boolean): number {
-  return columns.filter((column) => readPeriod(column, japanese, '') !== null).length;
+export function countPeriods(columns: HeaderColumn[], reading: PeriodReading): number {
+  return columns.filter((column) => readPeriod(column, reading) !== null).length;
 }
 
 /** The same measure twice in one period: rows would have to be multiplied to hold both. */
@@ -73,12 +78,16 @@ function isExplained(columns: HeaderColumn[], periods: SpecPeriod[], isValue: (c
   return columns.filter(({ column }) => isValue(column) && !used.has(nameColumn(column))).length <= MAX_UNEXPLAINED;
 }
 
-function readPeriod(column: HeaderColumn, japanese: boolean, nameless: string): { period: Period; label: string; measure: string } | null {
+function readPeriod(
+  column: HeaderColumn,
+  { japanese, nameless, month }: PeriodReading,
+): { period: Period; label: string; measure: string } | null {
   let period: Period | null = null;
   const labels: string[] = [];
   const measure: string[] = [];
   for (const [k, part] of column.parts.entries()) {
-    const day: Period | null = period && /^\d{1,2}日?$/.test(part) ? dayOfMonth(period, Number.parseInt(part, 10)) : null;
+    const parent: Period | null = period ?? month;
+    const day: Period | null = parent && /^\d{1,2}日?$/.test(part) ? dayOfMonth(parent, Number.parseInt(part, 10)) : null;
     if (day) {
       period = day;
       labels.push(part);
@@ -104,7 +113,10 @@ function readPeriod(column: HeaderColumn, japanese: boolean, nameless: string): 
     period = joined;
     labels.push(part);
   }
-  return period ? { period, label: cleanName(labels.join('_')), measure: cleanName(measure.join('_')) || nameless } : null;
+  if (!period) return null;
+  // The day of the week above a date says nothing more, either.
+  const named = period.kind === 'date' ? measure.filter((part) => !WEEKDAY.test(part)) : measure;
+  return { period, label: cleanName(labels.join('_')), measure: cleanName(named.join('_')) || nameless };
 }
 
 function periodOfPart(part: string, day: string | null, japanese: boolean): Period | null {

@@ -1,9 +1,9 @@
 /** Label/value pairs: the blocks of an application form, and the lines above an invoice's table. */
 
-import { isFillIn } from '../names/words.ts';
+import { isFieldName, isFillIn } from '../names/words.ts';
 import type { Line } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
-import { MAX_FORM_LINES } from '../thresholds.ts';
+import { MAX_FORM_LINES, MAX_SETTINGS, MAX_TAIL_CELLS } from '../thresholds.ts';
 
 interface FormPair {
   label: number;
@@ -14,7 +14,9 @@ interface FormPair {
 function isFormLabel(view: SheetView, i: number): boolean {
   if (!view.isText(i)) return false;
   const style = view.style(i);
-  return style.bold || style.filled || /[:：]$/.test(view.label(i));
+  const label = view.label(i);
+  // An amount is set in bold as well.
+  return ((style.bold || style.filled) && !/^[¥￥$€£\d]/.test(label)) || /[:：]$/.test(label);
 }
 
 /** A line to be filled in by hand: a signature, its date. */
@@ -23,16 +25,61 @@ export function isToFillIn(view: SheetView, line: Line): boolean {
   return false;
 }
 
+/** A place to fill in stands beside it, or it is what fields are called and the next cell is not. */
+function isAsked(view: SheetView, line: Line, i: number): boolean {
+  if (!view.isText(i)) return false;
+  const next = i + 1 < line.to ? view.label(i + 1) : null;
+  if (next !== null && isFillIn(next)) return true;
+  return isFieldName(view.label(i)) && (next === null ? i > line.from : !isFieldName(next));
+}
+
 /** The pairs of a line; null when it does not start with a label. */
 export function readPairs(view: SheetView, line: Line): FormPair[] | null {
+  const pairs = readFormLine(view, line);
+  return isLabel(view, line, pairs[0]!.label) ? pairs : null;
+}
+
+/** The same of any line of a form: what stands before its first label, as the second line of an address does, is a pair of its own. */
+export function readFormLine(view: SheetView, line: Line): FormPair[] {
   const pairs: FormPair[] = [];
   for (let i = line.from; i < line.to; i += 1) {
-    const open = i + 1 < line.to && view.isText(i) && isFillIn(view.label(i + 1));
-    if (isFormLabel(view, i) || open) pairs.push({ label: i, values: [] });
-    else if (pairs.length === 0) return null;
+    if (pairs.length === 0 || isLabel(view, line, i)) pairs.push({ label: i, values: [] });
     else pairs.at(-1)!.values.push(i);
   }
   return pairs;
+}
+
+function isLabel(view: SheetView, line: Line, i: number): boolean {
+  return isFormLabel(view, i) || isAsked(view, line, i);
+}
+
+/** Pairs of a line that words or a colon show, whatever stands before them. */
+export function countFields(view: SheetView, line: Line): number {
+  return readFormLine(view, line).filter(
+    ({ label, values }) => values.length > 0 && view.isText(label) && (isAsked(view, line, label) || /[:：]$/.test(view.label(label))),
+  ).length;
+}
+
+/** A few lines with names and values here and there among texts: the head of a letter or an invoice, and nothing to tabulate. */
+export function isLetter(view: SheetView, lines: Line[]): boolean {
+  if (lines.length > MAX_SETTINGS) return false;
+  let fields = 0;
+  for (const line of lines) {
+    if (line.distinct > MAX_TAIL_CELLS) return false;
+    const own = countFields(view, line);
+    if (own === 0 && (line.distinct > 2 || line.numbers > 0)) return false;
+    fields += own;
+  }
+  return fields > 1;
+}
+
+/** Nothing but what stands below other values: the next line of an address, or its next lines beside further pairs. */
+function goesOn(view: SheetView, line: Line, valueColumns: Set<number>): boolean {
+  const [first, ...others] = readFormLine(view, line);
+  return (
+    [first!.label, ...first!.values].every((i) => valueColumns.has(view.grid.columns[i]!)) &&
+    others.every(({ values }) => values.length > 0)
+  );
 }
 
 /** Lines of pairs whose labels keep to their columns; a header line (labels only) rules it out. */
@@ -43,13 +90,18 @@ export function isForm(view: SheetView, lines: Line[]): boolean {
   let fitting = 0;
   let values = 0;
   let numbers = 0;
+  let labels = 0;
   for (const [k, line] of lines.entries()) {
     const pairs = readPairs(view, line);
-    if (!pairs) continue;
+    if (!pairs) {
+      if (goesOn(view, line, valueColumns)) fitting += 1;
+      continue;
+    }
     const own = pairs.reduce((n, pair) => n + pair.values.length, 0);
     if (k === 0 && own === 0 && pairs.length > 1) return false;
     if (own === 0 && pairs.length > 1) continue;
     fitting += 1;
+    labels += pairs.length;
     values += own;
     numbers += line.numbers;
     for (const pair of pairs) {
@@ -58,6 +110,8 @@ export function isForm(view: SheetView, lines: Line[]): boolean {
     }
   }
   for (const column of valueColumns) if (labelColumns.has(column)) return false;
+  // A name with value after value beside it heads a row of a table that lies on its side.
+  if (values > labels * 2) return false;
   // Numbers in most places make it a small table with bold row names.
   return fitting >= lines.length * 0.8 && values * 2 >= lines.length && numbers * 2 <= values && labelColumns.size <= 4;
 }

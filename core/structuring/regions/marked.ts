@@ -11,6 +11,7 @@ export interface MarkedTable {
 }
 
 const FILTER = '_xlnm._FilterDatabase';
+const PRINTED = '_xlnm.print_area';
 
 /** Without those that hold nothing, lie over one another, or are not all on the sheet. */
 export function listMarked(view: SheetView): MarkedTable[] {
@@ -64,6 +65,24 @@ export function findFilterRow(view: SheetView, { top, left, bottom, right }: Ran
     if ((Math.min(right, range.right) - Math.max(left, range.left) + 1) * 2 > right - left + 1) return range.top;
   }
   return 0;
+}
+
+/**
+ * Cuts away what stands beyond the printed area, a blank row or column away from it: scribbles beside what is shown to others. A
+ * list that has grown out of its printed area has no such gap.
+ */
+export function splitPrinted(view: SheetView, block: Range, lines: Line[]): Range[] | null {
+  const areas = view.grid.names.filter(({ name }) => name.toLowerCase() === PRINTED);
+  const [only] = areas;
+  if (!only || areas.length > 1) return null;
+  const { bottom, right } = only.range;
+  const inside = lines.filter((line) => line.row <= bottom);
+  const beyond = lines.filter((line) => line.row > bottom);
+  if (beyond.some(isBody) && inside.filter(isBody).length > 1 && beyond[0]!.row > inside.at(-1)!.row + 1) return cutRows(block, bottom + 1);
+  if (right <= block.left || right >= block.right) return null;
+  const isBlank = (column: number) => readLines(view, { ...block, left: column, right: column }).length === 0;
+  const besides = readLines(view, { ...block, left: right + 1 }).some(isBody);
+  return besides && (isBlank(right) || isBlank(right + 1)) ? cutColumns(block, right + 1) : null;
 }
 
 /** The first of the lines of one text right above a table. */

@@ -6,7 +6,7 @@ import { isNoteStart, isTotalLabel } from '../names/words.ts';
 import { boundsOf, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from '../sheet/lines.ts';
 import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
 import { FULL_HEADER_SHARE, MAX_FORM_TITLES, MAX_SETTINGS, MAX_TAIL_CELLS, MIN_WIDE } from '../thresholds.ts';
-import { isForm, isToFillIn, readPairs } from './forms.ts';
+import { countFields, isForm, isLetter, isToFillIn, readPairs } from './forms.ts';
 import { findFilterRow, findMarked, listMarked, type MarkedTable } from './marked.ts';
 import { splitSheet } from './split.ts';
 
@@ -108,6 +108,10 @@ function readBlock(view: SheetView, range: Range): FoundBlock {
     block.above.push(...body.flatMap((line) => readTexts(view, line)));
     return block;
   }
+  if (isLetter(view, body)) {
+    readAbove(view, body, block);
+    return block;
+  }
   const shape = findHeader(view, bounds, body, findNamesEnd(view, bounds, body));
   readAbove(view, body.slice(0, shape.top), block);
   const tail = findTail(view, body, shape.firstData, bounds);
@@ -180,7 +184,7 @@ function findSignatures(view: SheetView, lines: Line[], firstData: number): numb
 function readAbove(view: SheetView, lines: Line[], block: FoundBlock): void {
   for (const line of lines) {
     const pairs = line.distinct > 1 ? readPairs(view, line) : null;
-    if (pairs?.some((pair) => pair.values.length > 0)) {
+    if (pairs?.some((pair) => pair.values.length > 0) || (line.distinct > 2 && countFields(view, line) > 0)) {
       pushForm(block, [line]);
       block.separated = true;
     } else {
@@ -248,7 +252,10 @@ function findNotes(view: SheetView, lines: Line[]): number {
     if (pair && !marked && view.style(line.from).bold && !view.style(line.to - 1).bold) break;
     if (view.isFramed(lines[k - 1]!.row, line.row, bounds.left, bounds.right)) break;
     const gap = line.row - lines[k - 1]!.row > 1;
-    if (gap || marked || (line.prose && line.left === bounds.left)) end = k;
+    // Nothing is listed below the total of a table.
+    const closed =
+      single && k > 2 && isTotalLabel(view.label(lines[k - 1]!.from)) && lines[k - 1]!.numbers > 0 && !isTotalLabel(view.label(line.from));
+    if (gap || marked || closed || (line.prose && line.left === bounds.left)) end = k;
   }
   return end;
 }

@@ -4,7 +4,7 @@ import type { Range } from '../../grid/grid.ts';
 import { boundsOf, readLines } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 import { MAX_DEPTH } from '../thresholds.ts';
-import { findMarked, type MarkedTable, splitMarked } from './marked.ts';
+import { findMarked, type MarkedTable, splitMarked, splitPrinted } from './marked.ts';
 import { splitColumns } from './splitColumns.ts';
 import { splitRows } from './splitRows.ts';
 
@@ -20,6 +20,6 @@ function splitBlock(view: SheetView, marked: MarkedTable[], block: Range, depth:
   if (depth >= MAX_DEPTH) return [own];
   const around = marked.length > 0 ? splitMarked(view, marked, own, lines) : null;
   if (!around && marked.length > 0 && findMarked(marked, view, own)) return [own];
-  const parts = around ?? splitColumns(view, own, lines) ?? splitRows(view, own, lines);
+  const parts = around ?? splitPrinted(view, own, lines) ?? splitColumns(view, own, lines) ?? splitRows(view, own, lines);
   return parts ? parts.flatMap((part) => splitBlock(view, marked, part, depth + 1)) : [own];
 }

@@ -21,6 +21,7 @@ import {
   UPPER_LINES,
   WIDE_GAP_ROWS,
 } from '../thresholds.ts';
+import { isToFillIn } from './forms.ts';
 
 /** Parts above and below blank rows, where the lower one starts a table of its own. */
 export function splitRows(view: SheetView, block: Range, lines: Line[]): Range[] | null {
@@ -145,7 +146,7 @@ function startsNewTable(view: SheetView, block: Range, upper: Line[], lower: Lin
   const shape = findHeader(view, block, lower);
   if (above.firstData < upper.length && above.header.some((k) => returnsIn(view, upper[k]!, lower.slice(firstBody, firstBody + 2))))
     return true;
-  if (changesLayout(view, upper, lower)) return true;
+  if (changesLayout(view, upper, lower) || changesTypes(view, block, upper, lower)) return true;
   if (shape.header.length === 0 || shape.header[0]! > firstBody || shape.firstData >= lower.length) return false;
   if (above.firstData >= (above.header.length > 0 ? upper.length : upper.length - 1) || isHeaderOf(view, block, upper, lower)) return false;
   return isHeaderLine(view, block, lower, shape.header);
@@ -173,6 +174,22 @@ function changesLayout(view: SheetView, upper: Line[], lower: Line[]): boolean {
   return width >= 4 && Math.max(...below.map((line) => line.distinct)) <= width * NARROW_SHARE;
 }
 
+/** Below a total and a title of their own, texts where figures stood: another table, however narrow both are. */
+function changesTypes(view: SheetView, block: Range, upper: Line[], lower: Line[]): boolean {
+  const above = upper.filter(isBody);
+  const below = lower.filter(isBody);
+  if (!isTotalLabel(view.label(above.at(-1)!.from)) || lower[0]!.distinct > 1 || isBody(lower[0]!) || below.length < 2) return false;
+  // What is declared and signed belongs to the table.
+  if (below.some((line) => isToFillIn(view, line))) return false;
+  const profiles = profileColumns(view, block, above);
+  const figures = (line: Line) => {
+    let count = 0;
+    for (let i = line.from; i < line.to; i += 1) if (isNumericColumn(profiles[view.grid.columns[i]! - block.left]!)) count += 1;
+    return count;
+  };
+  return below.every((line) => line.numbers + line.years === 0) && below.slice(0, 2).every((line) => figures(line) > 0);
+}
+
 /** Something in the same columns, and nowhere else. */
 function fillsSame(view: SheetView, a: Line, b: Line): boolean {
   if (a.to - a.from !== b.to - b.from) return false;
@@ -190,6 +207,8 @@ function isHeaderOf(view: SheetView, block: Range, upper: Line[], lower: Line[])
   const body = upper.filter(isBody);
   if (body.length > MAX_HEADER_ROWS || body.some((line) => line.numbers > 0)) return false;
   if (lower[0]!.row - upper.at(-1)!.row - 1 > HEADER_GAP_ROWS) return false;
+  // Names, a line of values below them that is not set apart, and names again: the fields of a form above the table.
+  if (isStyled(lower[0]!) && body.length > 1 && isStyled(body[0]!) && !isStyled(body.at(-1)!)) return false;
   // What has no fill is no part of a header that has one.
   if (isFilled(lower[0]!) && !body.some(isFilled)) return false;
   const profiles = profileColumns(view, block, lower.slice(1));

@@ -12,24 +12,11 @@ import {
   RESULT_DIGITS,
   STRONG_DIGITS,
 } from '../thresholds.ts';
-import type { ReportRow } from './report.ts';
+import { listGroups } from './groups.ts';
+import type { ReportRow, ReportWork } from './report.ts';
+import { linkQuotients, linkStatistics } from './statistics.ts';
 import { checkSum, readSumFormula, type SumCheck, type Term } from './sums.ts';
 import type { TableRows } from './tableRows.ts';
-
-interface Context {
-  view: SheetView;
-  table: TableRows;
-  rows: ReportRow[];
-  /** Position in the report of each sheet row. */
-  positions: Map<number, number>;
-  valueColumns: Set<number>;
-  grandTries: number;
-  bareTries: number;
-  /** Labels that stand on several rows: what repeats is a key of a list, and no result. */
-  repeated: Set<string>;
-  /** Rows of a list are records: nothing but a formula or a word makes one of them a result. */
-  isList: boolean;
-}
 
 export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[], isList: boolean): void {
   const positions = new Map<number, number>();
@@ -37,7 +24,7 @@ export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[
     if (!row.virtual) positions.set(row.row, k);
   });
   const valueColumns = new Set(table.valueColumns);
-  const context: Context = {
+  const context: ReportWork = {
     view,
     table,
     rows,
@@ -49,6 +36,7 @@ export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[
     isList,
   };
   for (let k = 0; k < rows.length; k += 1) linkByFormula(context, k);
+  linkGroups(context);
   for (let k = 0; k < rows.length; k += 1) linkParentSum(context, k);
   if (!isList && rows.length <= MAX_UNMARKED_ROWS) linkUnmarkedParents(context);
   for (let k = 0; k < rows.length; k += 1) linkTotalWord(context, k);
@@ -56,6 +44,8 @@ export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[
   if (!isList && rows.some((row) => row.certain || row.parent >= 0 || isProfitLabel(row.label)))
     for (let k = 0; k < rows.length; k += 1) linkDifference(context, k, parents.has(k));
   if (!isList) for (let k = 0; k < rows.length; k += 1) if (!parents.has(k)) markResult(context, k);
+  linkStatistics(context);
+  if (!isList) linkQuotients(context);
   let afterTotal = false;
   for (const row of rows) {
     // Averages and ratios right below a total are computed like it.
@@ -83,13 +73,13 @@ function matches(check: SumCheck): boolean {
 }
 
 /** Translates positions of report rows into positions of data rows, which index the matrix. */
-function checkTerms(context: Context, k: number, terms: Term[]): SumCheck {
+function checkTerms(context: ReportWork, k: number, terms: Term[]): SumCheck {
   const { table, rows } = context;
   return checkSum(table.matrix, table.units, rows[k]!.at, terms, (position) => rows[position]!.at);
 }
 
 /** Formulas of one row must agree over the columns: the first that is a plain sum decides. */
-function linkByFormula(context: Context, k: number): void {
+function linkByFormula(context: ReportWork, k: number): void {
   const { view, table, rows, positions } = context;
   const row = rows[k]!;
   if (row.virtual || !row.hasValues) return;
@@ -114,8 +104,39 @@ function linkByFormula(context: Context, k: number): void {
   }
 }
 
+/** A row beside rows that people grouped in the workbook is their sum when the numbers say so, whatever it is called. */
+function linkGroups(context: ReportWork): void {
+  const { rows, view } = context;
+  if (!view.grid.rowOutlines?.size) return;
+  const isPart = (k: number) => rows[k]!.hasValues && !rows[k]!.virtual;
+  const sums: number[] = [];
+  for (const { parts, all, beside } of listGroups(rows, view.grid.rowOutlines)) {
+    const tries = [parts.filter(isPart), all.filter((k) => isPart(k) && !rows[k]!.certain)];
+    const found = beside
+      .filter((k) => rows[k]!.hasValues && !rows[k]!.certain)
+      .flatMap((k) => tries.map((own) => ({ k, terms: own.map((row): Term => ({ row, sign: 1 })) })))
+      .find(({ k, terms }) => terms.length > 1 && matches(checkTerms(context, k, terms)));
+    if (!found) continue;
+    const row = rows[found.k]!;
+    row.terms = found.terms;
+    row.certain = true;
+    // Records of a list have no parents: what sums some of them is no record.
+    if (context.isList) makeComputed(row, 'subtotal');
+    else placeBySum(context, found.k);
+    sums.push(found.k);
+  }
+  // What sums all groups stands outside of them.
+  for (const k of [Math.min(...sums) - 1, Math.max(...sums) + 1]) {
+    const terms = sums.map((row): Term => ({ row, sign: 1 }));
+    if (sums.length < 2 || !rows[k]?.hasValues || rows[k]!.certain || !matches(checkTerms(context, k, terms))) continue;
+    rows[k]!.terms = terms;
+    rows[k]!.certain = true;
+    makeComputed(rows[k]!, 'subtotal');
+  }
+}
+
 /** `EBITDA`, `Net income` where every figure is a formula: a result, however it is computed. */
-function markResult(context: Context, k: number): void {
+function markResult(context: ReportWork, k: number): void {
   const { view, table, rows } = context;
   const row = rows[k]!;
   if (row.certain || row.role !== 'detail' || !row.hasValues || row.virtual || !isResultLabel(row.label)) return;
@@ -125,7 +146,7 @@ function markResult(context: Context, k: number): void {
 }
 
 /** Where a row stands that sums others: above its children as their parent, or beside them as a computed item. */
-function placeBySum(context: Context, k: number): void {
+function placeBySum(context: ReportWork, k: number): void {
   const { rows } = context;
   const row = rows[k]!;
   if (row.terms.some((term) => term.sign < 0)) {
@@ -178,7 +199,7 @@ function chainOf(rows: ReportRow[], k: number): number[] {
 }
 
 /** A row with rows indented under it is their sum when the numbers say so. */
-function linkParentSum(context: Context, k: number): void {
+function linkParentSum(context: ReportWork, k: number): void {
   const { rows } = context;
   const row = rows[k]!;
   if (row.certain || !row.hasValues || row.total) return;
@@ -199,7 +220,7 @@ function linkParentSum(context: Context, k: number): void {
  * Finds parents that only the numbers show: a row that equals the sum of the rows right below it. Works from the bottom up, so
  * that rows which already have a parent are skipped together with their children.
  */
-function linkUnmarkedParents(context: Context): void {
+function linkUnmarkedParents(context: ReportWork): void {
   const { rows, table } = context;
   const end = rows.map((_, k) => k + 1);
   for (let k = rows.length - 1; k >= 0; k -= 1) {
@@ -218,7 +239,8 @@ function linkUnmarkedParents(context: Context): void {
       sum += table.matrix[part.at]![probe] ?? 0;
       if (parts.length < 2 || Math.abs(sum - goal) > Math.abs(goal) * 0.01 + 1) continue;
       // Income = expenses + surplus holds as well, but the surplus is the result.
-      if (isResultLabel(part.label) && !isResultLabel(row.label)) break;
+      const results = parts.filter((term) => isResultLabel(rows[term.row]!.label)).length;
+      if (isResultLabel(part.label) && (!isResultLabel(row.label) || results < parts.length)) break;
       if (!isStrong(context, k, parts)) continue;
       for (const term of parts) rows[term.row]!.parent = k;
       row.terms = parts;
@@ -230,18 +252,19 @@ function linkUnmarkedParents(context: Context): void {
 }
 
 /** Enough digits agree that chance is ruled out, for each row and each number of parts that could have agreed. */
-function isStrong(context: Context, k: number, terms: Term[]): boolean {
+function isStrong(context: ReportWork, k: number, terms: Term[]): boolean {
   const check = checkTerms(context, k, terms);
   if (check.weighty < 2 || check.holds < check.compared * 0.8) return false;
   return check.digits - Math.log10(terms.length * context.rows.length) >= STRONG_DIGITS;
 }
 
 /** `小計`, `合計`, `Total`: tries the rows above up to the last total, all rows, all subtotals, and the rows below. */
-function linkTotalWord(context: Context, k: number): void {
+function linkTotalWord(context: ReportWork, k: number): void {
   const { rows } = context;
   const row = rows[k]!;
-  // A row of figures without a label may be the sum of all above it; nothing but the figures can say so.
-  const bare = row.labelCell < 0 && !row.virtual && k > 1;
+  // A row of figures without a label, or the last one, may be the sum of all above it; nothing but the figures can say so.
+  const last = k === rows.length - 1 && !context.isList && !row.ratio;
+  const bare = (row.labelCell < 0 || last) && !row.virtual && k > 1;
   if (!(row.total || row.whole || bare) || row.certain || !row.hasValues) return;
   if (bare && !row.total) {
     if (context.bareTries >= MAX_GRAND_TOTALS) return;
@@ -265,7 +288,7 @@ function linkTotalWord(context: Context, k: number): void {
   row.terms = (tries[0] ?? []).map((part) => ({ row: part, sign: 1 }));
 }
 
-function candidatesOfTotal(context: Context, k: number): number[][] {
+function candidatesOfTotal(context: ReportWork, k: number): number[][] {
   const { rows } = context;
   const isPart = (j: number) => rows[j]!.hasValues && !rows[j]!.total && !rows[j]!.ratio && rows[j]!.role === 'detail';
   const since: number[] = [];
@@ -298,14 +321,21 @@ function candidatesOfTotal(context: Context, k: number): number[][] {
   return tries;
 }
 
+/** `Total revenue` under `Revenue:`, which has no figures of its own: it stands for the group beside its siblings. */
+function closesGroup(rows: ReportRow[], k: number, parent: number): boolean {
+  const group = rows[k]!.role === 'subtotal' && rows[k]!.certain ? rows[rows[k]!.parent] : undefined;
+  return group !== undefined && group.parent === parent && !group.hasValues;
+}
+
 /** Finds results such as profits: the previous result plus or minus the rows since, or the difference of two of the last rows. */
-function linkDifference(context: Context, k: number, isParent: boolean): void {
+function linkDifference(context: ReportWork, k: number, isParent: boolean): void {
   const { rows } = context;
   const row = rows[k]!;
   if (isParent || row.certain || !row.hasValues || row.total || row.role !== 'detail') return;
   const peers: number[] = [];
   for (let j = k - 1; j >= 0 && peers.length < MAX_DIFFERENCE_TERMS; j -= 1) {
-    if (rows[j]!.parent !== row.parent || !rows[j]!.hasValues || rows[j]!.ratio) continue;
+    if (!rows[j]!.hasValues || rows[j]!.ratio) continue;
+    if (rows[j]!.parent !== row.parent && !closesGroup(rows, j, row.parent)) continue;
     peers.push(j);
     if (rows[j]!.role === 'computed') break;
   }

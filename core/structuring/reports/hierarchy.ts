@@ -1,7 +1,7 @@
 /** Reports: levels, parents, totals and differences, from formulas, arithmetic, indents and words, in that order of trust. */
 
 import { isFirstPart } from '../names/words.ts';
-import type { SheetView } from '../sheet/sheet.ts';
+import { CellClass, type SheetView } from '../sheet/sheet.ts';
 import { FIGURE_SHARE, MAX_LABEL_COLUMNS } from '../thresholds.ts';
 import { linkComputed } from './computed.ts';
 import { type OutlineNode, readList, readOutline } from './outline.ts';
@@ -11,7 +11,7 @@ import { linkTotalColumns } from './totalColumns.ts';
 
 /** `totalColumns` are the columns whose names say that they add up what stands beside them. */
 export function readReport(view: SheetView, table: TableRows, totalColumns: Set<number> = new Set()): Report {
-  const figures = isTableOfFigures(table);
+  const figures = isTableOfFigures(table) && !isDatedList(view, table);
   const nodes = figures ? readOutline(view, table) : readList(view, table);
   const rows = nodes.map(makeReportRow);
   if (table.labelColumns.length === 0 || table.valueColumns.length === 0) return { rows, isReport: false, totalRows: [], computedRows: [] };
@@ -117,6 +117,15 @@ function isReport(rows: ReportRow[]): boolean {
   const computed = rows.map((row) => row.role === 'subtotal' || row.role === 'computed');
   const first = computed.indexOf(true);
   return first >= 0 && rows.some((row, k) => k > first && !computed[k] && !row.virtual);
+}
+
+/** A day on each row before its other labels: records, whose days are no groups. */
+function isDatedList(view: SheetView, { labelColumns, spans }: TableRows): boolean {
+  const [first, second] = labelColumns;
+  if (first === undefined || second === undefined) return false;
+  let days = 0;
+  for (const [from, to] of spans) if (from < to && view.grid.columns[from] === first && view.classes[from] === CellClass.date) days += 1;
+  return days * 2 > spans.length;
 }
 
 /** Statements are labels and figures; a table of many texts with a few numbers is a list, whatever its indents. */

@@ -2,7 +2,7 @@
 
 import { isComputedLabel, isProfitLabel, isTotalLabel, isWholeLabel } from '../names/words.ts';
 import type { SheetView } from '../sheet/sheet.ts';
-import { MAX_NUMBERED_ROWS } from '../thresholds.ts';
+import { GROUP_NAMED_SHARE, MAX_NUMBERED_ROWS } from '../thresholds.ts';
 import type { TableRows } from './tableRows.ts';
 
 export interface OutlineNode {
@@ -51,6 +51,8 @@ export function pickLabelColumns(view: SheetView, table: TableRows): number[] {
   const counts = countLabels(view, table);
   let main = 0;
   for (let k = 1; k < columns.length; k += 1) if (counts.distinct[k]!.size > counts.distinct[main]!.size) main = k;
+  // A label further right that stands beside most blanks of this one is the label of the row; this one names its group.
+  for (let k = main + 1; k < columns.length; k += 1) if (counts.filled[main]! < counts.filled[k]! * GROUP_NAMED_SHARE) main = k;
   const takesTurns = (k: number) => counts.together[k]! * 5 <= counts.filled[k]! + counts.filled[k + 1]!;
   let last = main;
   while (last + 1 < columns.length && counts.filled[last + 1]! > 0 && takesTurns(last)) last += 1;

@@ -1,7 +1,9 @@
 /** What a report is: rows with levels, parents and the rows that they are computed from. */
 
+import type { SheetView } from '../sheet/sheet.ts';
 import type { OutlineNode } from './outline.ts';
 import type { Term } from './sums.ts';
+import type { TableRows } from './tableRows.ts';
 
 type ReportRole = 'detail' | 'parent' | 'group' | 'subtotal' | 'computed';
 
@@ -21,4 +23,20 @@ export interface Report {
   totalRows: number[];
   /** Sheet rows that are computed, to be kept apart from the details. */
   computedRows: number[];
+}
+
+/** What is known of a table while its computed rows are looked for. */
+export interface ReportWork {
+  view: SheetView;
+  table: TableRows;
+  rows: ReportRow[];
+  /** Position in the report of each sheet row. */
+  positions: Map<number, number>;
+  valueColumns: Set<number>;
+  grandTries: number;
+  bareTries: number;
+  /** Labels that stand on several rows: what repeats is a key of a list, and no result. */
+  repeated: Set<string>;
+  /** Rows of a list are records: nothing but a formula or a word makes one of them a result. */
+  isList: boolean;
 }

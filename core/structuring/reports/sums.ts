@@ -91,7 +91,7 @@ export function sumTerms(matrix: Matrix, terms: Term[], column: number, at: (row
 /** Digits of a number down to the unit of its column; long decimals agree in no more than these. */
 const MAX_DIGITS = 6;
 
-function digitsOf(value: number, unit: number): number {
+export function digitsOf(value: number, unit: number): number {
   return Math.min(MAX_DIGITS, Math.log10(Math.abs(value) / (unit === 0 ? 1e-4 : unit) + 1));
 }
 

@@ -1,6 +1,7 @@
 /** The data rows of a table, split into labels and values. */
 
 import type { Range } from '../../grid/grid.ts';
+import { findPageHeaders } from '../headers/pageHeaders.ts';
 import { isTotalLabel, isWholeLabel } from '../names/words.ts';
 import { type ColumnProfile, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
@@ -44,9 +45,10 @@ function takeNumberedLabel(view: SheetView, block: Range, lines: Line[], labelCo
 }
 
 /** Label columns are the text columns before the first column of numbers; the value columns are all columns of numbers. */
-export function readTableRows(view: SheetView, range: Range, dataTop: number): TableRows {
+export function readTableRows(view: SheetView, range: Range, dataTop: number, headerRows: number[] = []): TableRows {
   const block = { ...range, top: dataTop };
-  const lines = readLines(view, block);
+  const pages = findPageHeaders(view, range, headerRows, dataTop);
+  const lines = readLines(view, block).filter((line) => !pages.has(line.row));
   const profiles = profileColumns(view, block, lines);
   const valueColumns: number[] = [];
   const labelColumns: number[] = [];

@@ -20,6 +20,16 @@ export function readDayNumber(grid: Grid, i: number): number | null {
   return /[yge]/i.test((grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE).numberFormat) ? null : (moment - FIRST_DAY) / DAY_MS + 1;
 }
 
+/** `33:30:00` of a length of time that a format such as `[h]:mm` shows, from a day on; null for dates and times of day. */
+function readDuration(grid: Grid, i: number): string | null {
+  const moment = grid.numbers[i]!;
+  const { numberFormat } = grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE;
+  if (moment < FIRST_DAY || !/\[[hms]+\]/i.test(numberFormat)) return null;
+  const seconds = Math.round((moment - FIRST_DAY + DAY_MS) / 1000);
+  const pad = (part: number) => String(part).padStart(2, '0');
+  return `${pad(Math.floor(seconds / 3600))}:${pad(Math.floor(seconds / 60) % 60)}:${pad(seconds % 60)}`;
+}
+
 export function readValue(grid: Grid, i: number): CellValue {
   switch (grid.kinds[i]) {
     case CellKind.number:
@@ -29,6 +39,8 @@ export function readValue(grid: Grid, i: number): CellValue {
     case CellKind.date: {
       const day = readDayNumber(grid, i);
       if (day !== null) return { kind: 'number', number: day, numberFormat: 'General' };
+      const duration = readDuration(grid, i);
+      if (duration !== null) return { kind: 'text', text: duration };
       const iso = new Date(grid.numbers[i]!).toISOString();
       const timeOnly = grid.numbers[i]! < FIRST_DAY;
       return { kind: 'date', iso: iso.slice(0, 19), hasTime: !timeOnly && iso.slice(11, 19) !== '00:00:00', timeOnly };

@@ -1,6 +1,6 @@
 /** What the rows and columns of a block look like: the features every decision about regions rests on. */
 
-import type { Range } from '../../grid/grid.ts';
+import { CellKind, type Range } from '../../grid/grid.ts';
 import { isUnitLine } from '../names/words.ts';
 import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, MIN_COUNTING, MIN_FILLER_ROWS, PROSE_LENGTH } from '../thresholds.ts';
 import { CellClass, key, type SheetView } from './sheet.ts';
@@ -132,6 +132,8 @@ export function isBody(line: Line): boolean {
 export interface ColumnProfile {
   filled: number;
   numbers: number;
+  /** Crosses and stars, which are counted among the numbers as marks for a missing one. */
+  ticks: number;
   years: number;
   texts: number;
   /** Those of the texts that are codes: digits with zeros before them. */
@@ -146,6 +148,7 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
   const profiles: ColumnProfile[] = Array.from({ length: block.right - block.left + 1 }, () => ({
     filled: 0,
     numbers: 0,
+    ticks: 0,
     years: 0,
     texts: 0,
     codes: 0,
@@ -159,8 +162,11 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
       const profile = profiles[view.grid.columns[i]! - block.left]!;
       profile.filled += 1;
       switch (view.classes[i]) {
-        case CellClass.number:
         case CellClass.nullMark:
+          if (isTick(view, i)) profile.ticks += 1;
+          profile.numbers += 1;
+          break;
+        case CellClass.number:
           profile.numbers += 1;
           break;
         case CellClass.year:
@@ -181,6 +187,11 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
   return profiles;
 }
 
+function isTick(view: SheetView, i: number): boolean {
+  const text = view.grid.texts[i]!;
+  return view.grid.kinds[i] === CellKind.text && /^\s*[x×*]\s*$/i.test(view.grid.strings[text]!);
+}
+
 /** What fills in for a number does so in every column of numbers. */
 function shareFillers(profiles: ColumnProfile[]): void {
   const shared = new Map<number, Set<number>>();
@@ -199,9 +210,12 @@ export function isNumericColumn(profile: ColumnProfile): boolean {
   return profile.filled > 0 && (profile.numbers + profile.years) / profile.filled >= COLUMN_CLASS_SHARE;
 }
 
-/** Figures or codes, which names can be told apart from. */
+/** Figures or codes, which names can be told apart from. Where most are crosses they are no figures: they tick off the days of a plan. */
 export function isColumnOfDigits(profile: ColumnProfile): boolean {
-  return profile.filled > 0 && (profile.numbers + profile.years + profile.codes) / profile.filled >= COLUMN_CLASS_SHARE;
+  return (
+    profile.numbers + profile.years + profile.codes > profile.ticks * 2 &&
+    (profile.numbers + profile.years + profile.codes) / profile.filled >= COLUMN_CLASS_SHARE
+  );
 }
 
 /** `Not available` on row after row of a column of numbers stands for a number; a name stands once over its column. */

@@ -1,9 +1,9 @@
 /** A picture of a sheet: its cells as people know them, with the regions that were found, in colour. */
 
-import { nameColumn, parseColumn, parseRange } from '../a1/address.ts';
-import type { Range } from '../grid/grid.ts';
-import { isTableRegion, type SpecRegion } from './spec/spec.ts';
-import { CLOSE_CONFIDENCE } from './thresholds.ts';
+import { nameColumn, parseColumn, parseRange } from '../../a1/address.ts';
+import type { Range } from '../../grid/grid.ts';
+import { isTableRegion, type SpecRegion } from '../spec/spec.ts';
+import { CLOSE_CONFIDENCE } from '../thresholds.ts';
 
 /** A block of a sheet as a preview shows it. */
 export interface ShownBlock {

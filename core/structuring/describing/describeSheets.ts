@@ -1,7 +1,7 @@
 /** A ParseSpec as one line per sheet: what the scorer reads. */
 
-import { parseRange } from '../a1/address.ts';
-import type { ParseSpec, SpecRegion } from './spec/spec.ts';
+import { parseRange } from '../../a1/address.ts';
+import type { ParseSpec, SpecRegion } from '../spec/spec.ts';
 
 export interface SheetLine {
   file: string;

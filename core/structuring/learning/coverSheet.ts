@@ -1,10 +1,10 @@
 /** What a reading of some tables leaves over on a sheet, so that every cell still has its place. */
 
-import { formatRange, parseColumn, parseRange } from '../a1/address.ts';
-import type { Range } from '../grid/grid.ts';
-import { readLines } from './sheet/lines.ts';
-import type { SheetView } from './sheet/sheet.ts';
-import { isTableRegion, type SpecRegion } from './spec/spec.ts';
+import { formatRange, parseColumn, parseRange } from '../../a1/address.ts';
+import type { Range } from '../../grid/grid.ts';
+import { readLines } from '../sheet/lines.ts';
+import type { SheetView } from '../sheet/sheet.ts';
+import { isTableRegion, type SpecRegion } from '../spec/spec.ts';
 
 /** The last row of data from `top` on: it ends before a gap that is wider than any inside it was, and where `isEnd` says so. */
 export function findBottom(view: SheetView, area: Range, gap: number, isEnd: (cell: number) => boolean): number {

@@ -1,9 +1,9 @@
-import { formatRange, nameColumn } from '../a1/address.ts';
-import type { Grid } from '../grid/grid.ts';
-import { nameRecordColumns } from './headers/columnNames.ts';
-import { baseOfFile } from './names/names.ts';
-import { type NamingLanguage, namingOf } from './names/naming.ts';
-import { type ParseSpec, SPEC_VERSION } from './spec/spec.ts';
+import { formatRange, nameColumn } from '../../a1/address.ts';
+import type { Grid } from '../../grid/grid.ts';
+import { nameRecordColumns } from '../headers/columnNames.ts';
+import { baseOfFile } from '../names/names.ts';
+import { type NamingLanguage, namingOf } from '../names/naming.ts';
+import { type ParseSpec, SPEC_VERSION } from '../spec/spec.ts';
 
 /** The ParseSpec of a file of records, whose names and types are known: one table, under its names in the first row. */
 export function describeRecords(

@@ -1,18 +1,18 @@
 /** Layouts that people corrected: what to know them by, and how the next sheet of the same layout is read. */
 
-import { formatRange, nameColumn, parseColumn, parseRange } from '../a1/address.ts';
-import type { Grid, Range } from '../grid/grid.ts';
-import { describeTable, expandRegion } from './analyze.ts';
+import { formatRange, nameColumn, parseColumn, parseRange } from '../../a1/address.ts';
+import type { Grid, Range } from '../../grid/grid.ts';
+import { describeTable, expandRegion } from '../describing/describeTable.ts';
+import { baseOfFile } from '../names/names.ts';
+import { namingOf } from '../names/naming.ts';
+import type { FoundTable } from '../regions/regions.ts';
+import { dropBlankTexts } from '../sheet/blanks.ts';
+import { type Condensed, condense } from '../sheet/condense.ts';
+import { readLines } from '../sheet/lines.ts';
+import { CellClass, SheetView } from '../sheet/sheet.ts';
+import { isTableRegion, type ParseSpec, type SpecColumn, type SpecPeriod, type SpecRegion, type TotalKind } from '../spec/spec.ts';
+import { HEADER_GAP_ROWS, MAX_HEADER_ROWS } from '../thresholds.ts';
 import { coverRest, findBottom, overlaps } from './coverSheet.ts';
-import { baseOfFile } from './names/names.ts';
-import { namingOf } from './names/naming.ts';
-import type { FoundTable } from './regions/regions.ts';
-import { dropBlankTexts } from './sheet/blanks.ts';
-import { type Condensed, condense } from './sheet/condense.ts';
-import { readLines } from './sheet/lines.ts';
-import { CellClass, SheetView } from './sheet/sheet.ts';
-import { isTableRegion, type ParseSpec, type SpecColumn, type SpecPeriod, type SpecRegion, type TotalKind } from './spec/spec.ts';
-import { HEADER_GAP_ROWS, MAX_HEADER_ROWS } from './thresholds.ts';
 
 /** One sheet as somebody corrected it. Rows count from the first header row of the first table. */
 export interface Layout {
