@@ -18,6 +18,8 @@ interface ColumnMenuProps {
   onClose: () => void;
 }
 
+const menuPixels = 260;
+
 /** What can be done with a column. */
 export function ColumnMenu({ column, bounds, store, editing, isEditable, onClose }: ColumnMenuProps) {
   const t = useWords(tableWords);
@@ -85,7 +87,7 @@ export function ColumnMenu({ column, bounds, store, editing, isEditable, onClose
       className="menu"
       role="dialog"
       aria-label={column}
-      style={{ left: Math.max(8, bounds.x + bounds.width - 230), top: bounds.y + bounds.height }}
+      style={{ left: Math.max(8, Math.min(bounds.x, innerWidth - menuPixels - 8)), top: bounds.y + bounds.height, width: menuPixels }}
       onKeyDown={(event) => event.key === 'Escape' && onClose()}
     >
       <strong>{column}</strong> <small className="dim">{type}</small>
