@@ -3,7 +3,10 @@ import { type ConnectionOptions, defaultGrpcRetryOptions, makeGrpcRetryIntercept
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
 type Start = Call['start'];
-type StatusListener = { onReceiveStatus(status: { code: number; details: string; metadata: unknown }): void };
+interface Listener {
+  onReceiveMessage(message: null): void;
+  onReceiveStatus(status: { code: number; details: string; metadata: unknown }): void;
+}
 
 const cancelled = 1;
 
@@ -22,8 +25,12 @@ function endWhenClosed(options: Parameters<Interceptor>[0], nextCall: Parameters
 }
 
 function makeEndedCall(details: string): Pick<Call, 'start' | 'sendMessage' | 'halfClose' | 'cancelWithStatus'> {
-  const start = (metadata: unknown, listener: StatusListener) => {
-    setImmediate(() => listener.onReceiveStatus({ code: cancelled, details, metadata }));
+  const start = (metadata: unknown, listener: Listener) => {
+    setImmediate(() => {
+      // As a call that failed does: who tries again waits for a message before the status.
+      listener.onReceiveMessage(null);
+      listener.onReceiveStatus({ code: cancelled, details, metadata });
+    });
   };
   return { start: start as Start, sendMessage() {}, halfClose() {}, cancelWithStatus() {} };
 }

@@ -29,5 +29,7 @@ describe('a connection that is closed while its server is away', () => {
     await expect.poll(() => tries).toBe(2);
     await connection.close();
     expect(await asked).toContain('Channel has been shut down');
+    const late = connection.workflowService.getSystemInfo({}).catch((error: Error) => error.message);
+    expect(await late).toContain('Channel has been shut down');
   });
 });
