@@ -1,11 +1,13 @@
-/** The values that were set last, at most so many. */
+/** The values that were used last, at most so many. */
 export class Recent<Value> {
   private readonly values = new Map<string, Value>();
 
   constructor(private readonly most: number) {}
 
   get(key: string): Value | undefined {
-    return this.values.get(key);
+    const value = this.values.get(key);
+    if (value !== undefined) this.set(key, value);
+    return value;
   }
 
   set(key: string, value: Value): void {

@@ -9,11 +9,11 @@ const mostRemembered = 10_000;
 
 /**
  * What accounts store. It is added up in the database now and then for each account, which takes the longer the more it has; in
- * between, what this process writes is added to what was found. Writes and deletions of other processes are seen late, so nothing may be refused
- * before it was read again.
+ * between, what this process writes is added to what was found. Writes and deletions of other processes are seen late, so nothing
+ * may be refused before it was read again.
  */
 export class StorageMeter {
-  private readonly known = new Map<string, { use: Promise<StorageUse>; at: number }>();
+  private readonly known = new Map<string, { use: Promise<StorageUse>; until: number }>();
   /** Bytes that are being written. */
   private readonly held = new Map<string, number>();
 
@@ -23,20 +23,23 @@ export class StorageMeter {
   ) {}
 
   /** As found some time ago, with what was written since by this process. */
-  async recall(accountId: string): Promise<StorageUse> {
+  recall(accountId: string): Promise<StorageUse> {
     const found = this.known.get(accountId);
-    if (!found) return this.read(accountId);
-    const use = await found.use;
-    const isRoomy = countRoom(use) >= use.limit / 10;
-    return found.at + (isRoomy ? freshMs.withRoom : freshMs.nearlyFull) > Date.now() ? use : this.read(accountId);
+    return found && found.until > Date.now() ? found.use : this.read(accountId);
   }
 
   /** As it is now. */
   read(accountId: string): Promise<StorageUse> {
     if (this.known.size >= mostRemembered) this.known.clear();
     const use = this.find(accountId);
-    this.known.set(accountId, { use, at: Date.now() });
-    use.catch(() => this.known.delete(accountId));
+    const found = { use, until: Number.POSITIVE_INFINITY };
+    this.known.set(accountId, found);
+    use.then(
+      (now) => {
+        found.until = Date.now() + (countRoom(now) >= now.limit / 10 ? freshMs.withRoom : freshMs.nearlyFull);
+      },
+      () => this.known.delete(accountId),
+    );
     return use;
   }
 

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { accounts } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
-import type { Lookup } from './lookups.ts';
+import { defineLookup } from './lookups.ts';
 
 export type AccountRecord = typeof accounts.$inferSelect;
 
@@ -40,11 +40,8 @@ export async function insertAccount(tx: Tx, account: typeof accounts.$inferInser
   return row as AccountRecord;
 }
 
-const accountOf = (what: 'jobs' | 'tables' | 'webhooks'): Lookup<{ accountId: string }> => ({
-  name: `account_of_${what}`,
-  text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n)
-         CROSS JOIN LATERAL (SELECT x.account_id AS "accountId" FROM ${what} x WHERE x.id = k.id LIMIT 1) AS found`,
-});
+const accountOf = (what: 'jobs' | 'tables' | 'webhooks') =>
+  defineLookup<{ accountId: string }>(`account_of_${what}`, `SELECT x.account_id AS "accountId" FROM ${what} x WHERE x.id = k.a LIMIT 1`);
 const lookups = { jobs: accountOf('jobs'), tables: accountOf('tables'), webhooks: accountOf('webhooks') };
 
 /** The account of a job, table or webhook, for work that knows only its id. */

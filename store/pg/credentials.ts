@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, isNull, lt, max, or, sql } from 'drizzle-orm';
 import { credentials, requestCounts } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
-import type { Lookup } from './lookups.ts';
+import { defineLookup } from './lookups.ts';
 
 export type CredentialRecord = typeof credentials.$inferSelect;
 
@@ -26,10 +26,9 @@ export interface KnownCredential {
   revokedAt: Date | null;
 }
 
-const knownCredential: Lookup<KnownCredential> = {
-  name: 'known_credential',
-  text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) CROSS JOIN LATERAL (
-         SELECT c.id, c.kind, c.secret_hash AS "secretHash", u.id AS "userId", u.email, u.name AS "userName",
+const knownCredential = defineLookup<KnownCredential>(
+  'known_credential',
+  `SELECT c.id, c.kind, c.secret_hash AS "secretHash", u.id AS "userId", u.email, u.name AS "userName",
                 a.id AS "accountId", a.name AS "accountName", c.scopes, c.resource,
                 c.rate_limit_per_minute AS "rateLimitPerMinute", coalesce(up.list, '[]') AS ancestors,
                 least(c.expires_at, up.expires_at) AS "expiresAt", least(c.revoked_at, up.revoked_at) AS "revokedAt"
@@ -39,8 +38,8 @@ const knownCredential: Lookup<KnownCredential> = {
                            ORDER BY array_position(c.ancestors, p.id)) AS list,
              min(p.expires_at) AS expires_at, min(p.revoked_at) AS revoked_at
            FROM credentials p WHERE p.id = ANY (c.ancestors)) AS up
-         WHERE c.id = k.id LIMIT 1) AS found`,
-};
+         WHERE c.id = k.a LIMIT 1`,
+);
 
 export async function findKnownCredential(db: Database, id: string): Promise<KnownCredential | null> {
   return db.lookUp(knownCredential, id);

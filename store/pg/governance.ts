@@ -6,7 +6,7 @@ import { unreviewed } from '../../core/policy/decideEffect.ts';
 import { columnTags, policies, workbooks } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
-import type { Lookup } from './lookups.ts';
+import { defineLookup } from './lookups.ts';
 
 export type PolicyRecord = typeof policies.$inferSelect;
 export type TagRecord = typeof columnTags.$inferSelect;
@@ -20,14 +20,13 @@ export interface TableGovernance {
 }
 
 /** By table id and workbook id. */
-const tableGovernance: Lookup<TableGovernance> = {
-  name: 'table_governance',
-  text: `SELECT k.n, w.policy_version::float8 AS "policyVersion",
-           (SELECT coalesce(json_agg(json_build_array(t.column_id, t.tag)), '[]') FROM column_tags t WHERE t.table_id = k.a AND t.origin <> 'removed') AS tags,
-           (SELECT coalesce(json_agg(json_build_object('tag', p.tag, 'role', p.role, 'effect', p.effect)), '[]') FROM policies p WHERE p.workbook_id = w.id) AS rules
-         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) 
-         CROSS JOIN LATERAL (SELECT id, policy_version FROM workbooks WHERE id = k.b LIMIT 1) AS w`,
-};
+const tableGovernance = defineLookup<TableGovernance>(
+  'table_governance',
+  `SELECT w.policy_version::float8 AS "policyVersion",
+     (SELECT coalesce(json_agg(json_build_array(t.column_id, t.tag)), '[]') FROM column_tags t WHERE t.table_id = k.a AND t.origin <> 'removed') AS tags,
+     (SELECT coalesce(json_agg(json_build_object('tag', p.tag, 'role', p.role, 'effect', p.effect)), '[]') FROM policies p WHERE p.workbook_id = w.id) AS rules
+   FROM workbooks w WHERE w.id = k.b LIMIT 1`,
+);
 
 /** Null: the workbook is not there, or not for the current accounts. */
 export async function findTableGovernance(db: Database, table: { id: string; workbookId: string }): Promise<TableGovernance | null> {

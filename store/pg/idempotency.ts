@@ -3,7 +3,7 @@ import { idempotency, workbooks } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import { lockOf } from './keepDraft.ts';
-import type { Lookup } from './lookups.ts';
+import { defineLookup } from './lookups.ts';
 import { selectColumns } from './selectColumns.ts';
 
 export type StoredAnswer = typeof idempotency.$inferSelect;
@@ -16,15 +16,12 @@ export interface AnswerKey {
 const matches = (key: AnswerKey) =>
   and(eq(idempotency.scope, key.scope), eq(idempotency.keyHash, key.keyHash), gt(idempotency.expiresAt, sql`now()`));
 
-/** By scope and hash. The hash is decoded in a subquery, because row security lets only plain equality use the index. */
-const answerOf: Lookup<StoredAnswer> = {
-  name: 'kept_answer',
-  text: `SELECT k.n, found.*
-         FROM (SELECT a, decode(b, 'hex') AS hash, n FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) OFFSET 0) AS k
-         CROSS JOIN LATERAL (
-           SELECT ${selectColumns(idempotency, 'i')} FROM idempotency i
-           WHERE i.scope = k.a AND i.key_hash = k.hash AND i.expires_at > now() LIMIT 1) AS found`,
-};
+/** By scope and hash. */
+const answerOf = defineLookup<StoredAnswer>(
+  'kept_answer',
+  `SELECT ${selectColumns(idempotency, 'i')} FROM idempotency i WHERE i.scope = k.a AND i.key_hash = k.hash AND i.expires_at > now() LIMIT 1`,
+  ["decode(b, 'hex') AS hash"],
+);
 
 export async function findAnswer(db: Database, key: AnswerKey): Promise<StoredAnswer | null> {
   return db.lookUpInAccounts(answerOf, key.scope, key.keyHash.toString('hex'));

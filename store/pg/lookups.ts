@@ -1,16 +1,23 @@
 import type pg from 'pg';
 import { runForAccounts } from './accountScope.ts';
 
-/**
- * A look-up by one or two keys that can be batched. Its SQL reads the keys from
- * `unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)` and selects `k.n` with each row. What it looks up stands in a
- * LATERAL subquery with LIMIT, which PostgreSQL runs for each key: a plain join it may turn round and read all accounts' rows.
- */
+/** A look-up by one or two keys that can be batched. */
 export interface Lookup<Row> {
   name: string;
+  /** Reads the keys from `unnest($1::text[], $2::text[])` and selects the number of the key, `n`, with each row. */
   text: string;
   /** Only for the type. */
   row?: Row;
+}
+
+/**
+ * `each` selects what there is for one key, `k.a` and `k.b`. PostgreSQL runs it key by key, for which OFFSET 0 stands: a plain join
+ * it may turn round, and read the rows of all accounts. `also` are further columns of `k`, worked out from `a` and `b`: row
+ * security lets only plain equality use an index.
+ */
+export function defineLookup<Row>(name: string, each: string, also: string[] = []): Lookup<Row> {
+  const keys = `SELECT ${['a', 'b', 'n', ...also].join(', ')} FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) OFFSET 0`;
+  return { name, text: `SELECT k.n, found.* FROM (${keys}) AS k CROSS JOIN LATERAL (${each} OFFSET 0) AS found` };
 }
 
 /** All rows that the look-up finds. */

@@ -2,7 +2,7 @@ import { eq, getTableColumns } from 'drizzle-orm';
 import type pg from 'pg';
 import { results } from '../../schema/index.ts';
 import type { Database, Orm } from './database.ts';
-import type { LookUp, Lookup } from './lookups.ts';
+import { defineLookup, type LookUp } from './lookups.ts';
 
 export type ResultRecord = typeof results.$inferSelect;
 
@@ -30,16 +30,13 @@ export async function findSameResult(lookUp: LookUp, answerKey: string): Promise
   return row && { ...row.record, createdAt: new Date(row.record.createdAt), expiresAt: new Date(row.record.expiresAt) };
 }
 
-const sameResults: Lookup<{ record: ResultRecord }> = {
-  name: 'same_results',
-  text: `SELECT k.n, found.record FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
-         CROSS JOIN LATERAL (
-           SELECT json_build_object(${columns
-             .map(([name, column]) => `'${name}', ${name === 'content' ? 'NULL' : `r.${column.name}`}`)
-             .join(', ')}) AS record
-           FROM results r WHERE r.answer_key = k.a AND r.expires_at > now() ORDER BY r.created_at DESC LIMIT 1
-         ) AS found`,
-};
+const sameResults = defineLookup<{ record: ResultRecord }>(
+  'same_results',
+  `SELECT json_build_object(${columns
+    .map(([name, column]) => `'${name}', ${name === 'content' ? 'NULL' : `r.${column.name}`}`)
+    .join(', ')}) AS record
+   FROM results r WHERE r.answer_key = k.a AND r.expires_at > now() ORDER BY r.created_at DESC LIMIT 1`,
+);
 
 export async function findContent(orm: Orm, id: string): Promise<Buffer | null> {
   const [row] = await orm.select({ content: results.content }).from(results).where(eq(results.id, id));

@@ -5,7 +5,7 @@ import type { Cells, RowSelection } from '../../core/table/table.ts';
 import { type logFiles, rowLog } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database } from './database.ts';
-import type { Lookup } from './lookups.ts';
+import { defineLookup } from './lookups.ts';
 import { selectColumns } from './selectColumns.ts';
 
 /** SQL: the columns of a `LogRow` from `row_log l`, with and without its cells. */
@@ -68,16 +68,15 @@ async function queryEntries<T extends { rowId: number }>(
 }
 
 /** By table id and a text of four lists: layers, their first and last versions, and row ids. Every edit makes this look-up. */
-const newestOfRows: Lookup<{ movedUpTo: number | null; entries: LayeredEntry[] }> = {
-  name: 'newest_of_rows',
-  text: `SELECT k.n, ${selectMovedUpTo('k.a')} AS "movedUpTo", coalesce((SELECT json_agg(e) FROM (${newestOfEach(
+const newestOfRows = defineLookup<{ movedUpTo: number | null; entries: LayeredEntry[] }>(
+  'newest_of_rows',
+  `SELECT ${selectMovedUpTo('k.a')} AS "movedUpTo", coalesce((SELECT json_agg(e) FROM (${newestOfEach(
     "unnest(split_part(k.b, ' ', 4)::bigint[])",
     'k.a',
     "unnest(split_part(k.b, ' ', 1)::integer[], split_part(k.b, ' ', 2)::bigint[], split_part(k.b, ' ', 3)::bigint[])",
     columns,
-  )}) AS e), '[]') AS entries
-  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)`,
-};
+  )}) AS e), '[]') AS entries`,
+);
 
 export async function listNewestEntries(
   db: Database,

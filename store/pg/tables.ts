@@ -5,7 +5,7 @@ import type { ColumnRecord, Layer, TableAt, TableRecord } from '../../core/table
 import { manifests, tableColumns, tables, tableVersions, type workbooks } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
-import type { Lookup } from './lookups.ts';
+import { defineLookup } from './lookups.ts';
 import { buildJson, selectColumns } from './selectColumns.ts';
 
 export interface TableFilter {
@@ -94,14 +94,13 @@ function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
 }
 
 /** By workbook id, and by table id or name. Archived tables may share a name with others; `preferred` decides between them. */
-const currentTable = (preferred: 'active' | 'archived'): Lookup<CurrentRow> => ({
-  name: `current_table_${preferred}`,
-  // `lower` is computed in a subquery (OFFSET 0 keeps it there), because row security lets only plain equality use the index.
-  text: `SELECT k.n, found.* FROM (SELECT a, b, lower(b) AS key, n FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) OFFSET 0) AS k
-         CROSS JOIN LATERAL (${selectCurrent}
-           WHERE t.workbook_id = k.a AND (t.id = k.b OR t.name_key = k.key) AND t.deleted_at IS NULL
-           ORDER BY t.id <> k.b, t.state <> '${preferred}', t.updated_at DESC LIMIT 1) AS found`,
-});
+const currentTable = (preferred: 'active' | 'archived') =>
+  defineLookup<CurrentRow>(
+    `current_table_${preferred}`,
+    `${selectCurrent} WHERE t.workbook_id = k.a AND (t.id = k.b OR t.name_key = k.key) AND t.deleted_at IS NULL
+     ORDER BY t.id <> k.b, t.state <> '${preferred}', t.updated_at DESC LIMIT 1`,
+    ['lower(b) AS key'],
+  );
 const currentTables = { active: currentTable('active'), archived: currentTable('archived') };
 
 /** A table's current version with columns and layers, in one look-up, because every edit and page needs it. */
@@ -131,16 +130,13 @@ export async function listCurrentTables(pool: pg.Pool | pg.PoolClient, workbookI
 }
 
 /** By workbook id, and by names as a JSON array. */
-const namedTables: Lookup<CurrentRow> = {
-  name: 'named_tables',
-  // `lower` in a subquery as in `currentTable`.
-  text: `SELECT k.n, found.* FROM (
-           SELECT DISTINCT a, lower(name) AS key, n FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
-           CROSS JOIN LATERAL json_array_elements_text(k.b::json) AS name OFFSET 0) AS k
-         CROSS JOIN LATERAL (${selectCurrent}
-           WHERE t.workbook_id = k.a AND t.name_key = k.key AND t.state = 'active' AND t.deleted_at IS NULL LIMIT 1) AS found
-         ORDER BY k.n, found.id`,
-};
+const namedTables = defineLookup<CurrentRow>(
+  'named_tables',
+  `SELECT named.* FROM (SELECT DISTINCT lower(name) AS key FROM json_array_elements_text(k.b::json) AS name OFFSET 0) AS word
+   CROSS JOIN LATERAL (${selectCurrent}
+     WHERE t.workbook_id = k.a AND t.name_key = word.key AND t.state = 'active' AND t.deleted_at IS NULL LIMIT 1) AS named
+   ORDER BY named.id`,
+);
 
 /** Active tables with one of the names, ignoring case, all read at the same moment. */
 export async function listNamedTables(db: Database, workbookId: string, names: string[]): Promise<TableAt[]> {

@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import { accounts, members, sessions, userIdentities, users, workspaces } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
-import type { Lookup } from './lookups.ts';
+import { defineLookup } from './lookups.ts';
 
 export type UserRecord = typeof users.$inferSelect;
 
@@ -75,20 +75,19 @@ export interface SessionUser {
   expiresAt: Date | null;
 }
 
-const sessionUser: Lookup<SessionUser> = {
-  name: 'session_user',
-  text: `SELECT k.n, found.*, s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked, s.expires_at AS "expiresAt",
-                ARRAY(SELECT o.id FROM accounts o WHERE o.owner_id = k.user_id AND o.deleted_at IS NULL
-                      UNION SELECT entered.account_id FROM members m CROSS JOIN LATERAL (
-                        SELECT w.account_id FROM workspaces w JOIN accounts o ON o.id = w.account_id AND o.deleted_at IS NULL
-                        WHERE w.id = m.workspace_id LIMIT 1) AS entered
-                      WHERE m.user_id = k.user_id ORDER BY 1) AS "accountIds"
-         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(jti, user_id, n)
-         CROSS JOIN LATERAL (
-           SELECT u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName"
-           FROM users u JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default' WHERE u.id = k.user_id LIMIT 1) AS found
-         LEFT JOIN LATERAL (SELECT jti, revoked_at, expires_at FROM sessions WHERE jti = k.jti LIMIT 1) AS s ON true`,
-};
+/** By session id and user id. */
+const sessionUser = defineLookup<SessionUser>(
+  'session_user',
+  `SELECT u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName",
+     ARRAY(SELECT o.id FROM accounts o WHERE o.owner_id = u.id AND o.deleted_at IS NULL
+           UNION SELECT entered.account_id FROM members m CROSS JOIN LATERAL (
+             SELECT w.account_id FROM workspaces w JOIN accounts o ON o.id = w.account_id AND o.deleted_at IS NULL
+             WHERE w.id = m.workspace_id LIMIT 1) AS entered
+           WHERE m.user_id = u.id ORDER BY 1) AS "accountIds",
+     s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked, s.expires_at AS "expiresAt"
+   FROM users u JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default' LEFT JOIN sessions s ON s.jti = k.a
+   WHERE u.id = k.b LIMIT 1`,
+);
 
 /** The user of a session with their default account and the state of the session, in one look-up. */
 export async function findSessionUser(db: Database, jti: string, userId: string): Promise<SessionUser | null> {

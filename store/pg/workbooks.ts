@@ -3,7 +3,7 @@ import type { BaseRole } from '../../core/access/roles.ts';
 import { accounts, members, workbooks, workspaces } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
-import type { Lookup } from './lookups.ts';
+import { defineLookup } from './lookups.ts';
 import { selectColumns } from './selectColumns.ts';
 import { keepMembership } from './workspaces.ts';
 
@@ -56,21 +56,18 @@ export async function listVisibleWorkbooks(orm: Orm, filter: WorkbookFilter): Pr
 }
 
 /** By workbook id, and by user id and account id in one text; an empty account id matches any. */
-const visibleWorkbook: Lookup<VisibleWorkbook> = {
-  name: 'visible_workbook',
-  text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
-         CROSS JOIN LATERAL (SELECT split_part(k.b, ' ', 1) AS id, split_part(k.b, ' ', 2) AS account) AS asker
-         CROSS JOIN LATERAL (
-           SELECT ${selectColumns(workbooks, 'w')},
-             CASE WHEN a.owner_id = asker.id THEN 'admin' ELSE m.role END AS role, coalesce(m.roles, '{}') AS "customRoles"
-           FROM workbooks w
-           JOIN accounts a ON a.id = w.account_id AND a.deleted_at IS NULL
-           JOIN workspaces s ON s.id = w.workspace_id AND s.deleted_at IS NULL
-           LEFT JOIN members m ON m.workspace_id = w.workspace_id AND m.user_id = asker.id
-           WHERE w.id = k.a AND w.deleted_at IS NULL AND (a.owner_id = asker.id OR m.user_id = asker.id)
-             AND (w.visibility = 'workspace' OR w.owner_id = asker.id) AND asker.account IN ('', w.account_id)
-           LIMIT 1) AS found`,
-};
+const visibleWorkbook = defineLookup<VisibleWorkbook>(
+  'visible_workbook',
+  `SELECT ${selectColumns(workbooks, 'w')},
+     CASE WHEN a.owner_id = k.asker THEN 'admin' ELSE m.role END AS role, coalesce(m.roles, '{}') AS "customRoles"
+   FROM workbooks w
+   JOIN accounts a ON a.id = w.account_id AND a.deleted_at IS NULL
+   JOIN workspaces s ON s.id = w.workspace_id AND s.deleted_at IS NULL
+   LEFT JOIN members m ON m.workspace_id = w.workspace_id AND m.user_id = k.asker
+   WHERE w.id = k.a AND w.deleted_at IS NULL AND (a.owner_id = k.asker OR m.user_id = k.asker)
+     AND (w.visibility = 'workspace' OR w.owner_id = k.asker) AND k.account IN ('', w.account_id) LIMIT 1`,
+  ["split_part(b, ' ', 1) AS asker", "split_part(b, ' ', 2) AS account"],
+);
 
 /** The same rules as `listVisibleWorkbooks`, in one look-up, because nearly every request needs it. */
 export async function findVisibleWorkbook(
