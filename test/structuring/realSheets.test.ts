@@ -1,6 +1,8 @@
 /** Sheets as people make them, and what somebody who reads them with care would put into tables. */
 
 import { describe, expect, it } from 'vitest';
+import { listGroups } from '../../core/structuring/reports/groups.ts';
+import type { ReportRow } from '../../core/structuring/reports/report.ts';
 import { drawGrid, type PictureOptions } from './picture.ts';
 import { structure } from './structure.ts';
 
@@ -235,4 +237,12 @@ describe('build: days', () => {
     const found = read('業績\n|2023年度\n科目|第1四半期|第2四半期\n売上|1200|1320\n原価|800|870', { merges: ['B2:C2'] });
     expect(found.rows('業績').map((row) => row.期間開始)).toEqual(['2023-04-01', '2023-07-01', '2023-04-01', '2023-07-01']);
   });
+});
+
+it('groups of a very long report are found as those of a short one', () => {
+  const rows = Array.from({ length: 300_000 }, (_, k) => ({ row: k + 1, virtual: false }) as ReportRow);
+  const outlines = new Map(rows.filter(({ row }) => row % 3 > 0).map(({ row }) => [row, 1]));
+  const groups = listGroups(rows, outlines);
+  expect(groups.length).toBe(100_000);
+  expect(groups[1]).toEqual({ parts: [3, 4], all: [3, 4], beside: [5, 2] });
 });

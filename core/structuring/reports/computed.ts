@@ -126,9 +126,11 @@ function linkGroups(context: ReportWork): void {
     sums.push(found.k);
   }
   // What sums all groups stands outside of them.
-  for (const k of [Math.min(...sums) - 1, Math.max(...sums) + 1]) {
-    const terms = sums.map((row): Term => ({ row, sign: 1 }));
-    if (sums.length < 2 || !rows[k]?.hasValues || rows[k]!.certain || !matches(checkTerms(context, k, terms))) continue;
+  if (sums.length < 2) return;
+  sums.sort((a, b) => a - b);
+  const terms = sums.map((row): Term => ({ row, sign: 1 }));
+  for (const k of [sums[0]! - 1, sums.at(-1)! + 1]) {
+    if (!rows[k]?.hasValues || rows[k]!.certain || !matches(checkTerms(context, k, terms))) continue;
     rows[k]!.terms = terms;
     rows[k]!.certain = true;
     makeComputed(rows[k]!, 'subtotal');

@@ -15,7 +15,8 @@ interface RowGroup {
 export function listGroups(rows: ReportRow[], outlines: ReadonlyMap<number, number>): RowGroup[] {
   const levels = rows.map((row) => outlines.get(row.row) ?? 0);
   const groups: RowGroup[] = [];
-  for (let level = Math.max(0, ...levels); level > 0; level -= 1) {
+  // Not spread into `Math.max`, which takes only so many.
+  for (let level = levels.reduce((most, each) => Math.max(most, each), 0); level > 0; level -= 1) {
     for (let from = 0; from < rows.length; from += 1) {
       if (levels[from]! < level) continue;
       let to = from;
