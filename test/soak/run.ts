@@ -8,8 +8,8 @@ import { startYardstick, type Yardstick } from './yardstick.ts';
 
 /**
  * `npm run soak [--minutes=20] [--people=50] [--pause=3000]`: fifty accounts edit, query, upload and export at a steady rate. Fails
- * where anything but 429 was refused, the memory of a process grew after the first five minutes, requests became slower than those
- * to a bare server beside it did, or one account that floods slows down another.
+ * where anything but 429 was refused, the memory of a process grew after the first five minutes, requests became slower (by more
+ * than a bare server beside it did), or one account that floods slows down another.
  */
 const read = (name: string, otherwise: number) =>
   Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.split('=')[1] ?? otherwise);
@@ -70,11 +70,12 @@ function judgeTimes(all: Asked[], { asked: bare }: Yardstick): void {
     );
     return ratio;
   };
-  const machine = compare('a bare server', bare);
+  // A machine that became slower excuses; one that became quicker asks no more.
+  const machine = Math.max(1, compare('a bare server', bare));
   for (const habit of habits) {
     const some = all.filter((each) => each.habit === habit);
     const growth = compare(habit, some) / machine;
-    if (growth > 1.2) faults.push(`${habit} became ${growth.toFixed(2)} times as slow as a bare server did`);
+    if (growth > 1.2) faults.push(`${habit} took ${growth.toFixed(2)} times as long in the last minute, the machine's own change left out`);
   }
 }
 
