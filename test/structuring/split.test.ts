@@ -74,6 +74,12 @@ describe('splitRows', () => {
       null,
     ],
     [
+      'one table whose years stand below the names of other columns',
+      '国|*面積||*2003||*2004\n\n|||農場|売上|農場\n\n|*2001|*2002\n\n日|10|11|1|2|3\n独|20|21|3|4|5\n仏|30|31|5|6|7',
+      {},
+      null,
+    ],
+    [
       'one table where rows of texts are much alike',
       '*部|*案件|*部門|*確度\n山田|a|営業|高\n鈴木|a|営業|高\n佐藤|a|営業|高\n\n伊藤|a|営業|高\n加藤|a|営業|高',
       {},

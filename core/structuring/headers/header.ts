@@ -254,7 +254,7 @@ function isAboveHeader(view: SheetView, block: Range, line: Line, header: Line):
 }
 
 /** Every cell stands over a blank one: `Item | Unit` above a line of years that starts beside them. */
-function fillsBlanks(view: SheetView, line: Line, below: Line): boolean {
+export function fillsBlanks(view: SheetView, line: Line, below: Line): boolean {
   const { columns } = view.grid;
   const filled = new Set(columns.subarray(below.from, below.to));
   return !columns.subarray(line.from, line.to).some((column) => filled.has(column));

@@ -1,7 +1,7 @@
 /** Tables one below the other: where a gap, a title or a header that comes again starts a new one. */
 
 import type { Range } from '../../grid/grid.ts';
-import { findHeader, isFilled, weighLine } from '../headers/header.ts';
+import { fillsBlanks, findHeader, isFilled, weighLine } from '../headers/header.ts';
 import { isTotalLabel } from '../names/words.ts';
 import { isBody, isNumericColumn, type Line, profileColumns } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
@@ -207,8 +207,10 @@ function isHeaderOf(view: SheetView, block: Range, upper: Line[], lower: Line[])
   const body = upper.filter(isBody);
   if (body.length > MAX_HEADER_ROWS || body.some((line) => line.numbers > 0)) return false;
   if (lower[0]!.row - upper.at(-1)!.row - 1 > HEADER_GAP_ROWS) return false;
-  // Names, a line of values below them that is not set apart, and names again: the fields of a form above the table.
-  if (isStyled(lower[0]!) && body.length > 1 && isStyled(body[0]!) && !isStyled(body.at(-1)!)) return false;
+  // Names, a line of values below them that is not set apart, and names again: the fields of a form above the table. Names where the
+  // line above is blank are the rest of its names.
+  const again = isStyled(lower[0]!) && body.length > 1 && isStyled(body[0]!) && !isStyled(body.at(-1)!);
+  if (again && !fillsBlanks(view, body.at(-1)!, lower[0]!)) return false;
   // What has no fill is no part of a header that has one.
   if (isFilled(lower[0]!) && !body.some(isFilled)) return false;
   const profiles = profileColumns(view, block, lower.slice(1));
