@@ -7,10 +7,12 @@ import { queries } from './api/queries.ts';
 import { LanguageProvider } from './i18n/language.tsx';
 import { SessionProvider } from './session/session.tsx';
 import { App } from './shell/App.tsx';
+import { loadPartsOf } from './shell/parts.ts';
 import { Router } from './shell/router.tsx';
 import { applyTheme } from './shell/theme.ts';
 
 applyTheme();
+loadPartsOf(location.pathname);
 createRoot(document.getElementById('console') as HTMLElement).render(
   <StrictMode>
     <LanguageProvider>

@@ -5567,6 +5567,21 @@ export interface components {
             branch_id: string;
             actor?: components["schemas"]["Actor"];
         };
+        /** @description A row that a merge would change. */
+        PlannedChange: {
+            /**
+             * Format: int64
+             * @description Row id; `null` for a new row.
+             */
+            row_id: number | null;
+            /**
+             * @description What would happen to the row.
+             * @enum {string}
+             */
+            kind: "insert" | "update" | "delete";
+            /** @description The cells that would change; of a new or a deleted row, those of the file's columns that have a value. */
+            cells: components["schemas"]["CellChange"][];
+        };
         /** @description A conflict that a merge would open. */
         PlannedConflict: {
             row_id: components["schemas"]["RowId"];
@@ -5608,6 +5623,8 @@ export interface components {
             unchanged: number;
             /** @description With `dry_run`, the first 100 conflicts that would be opened; `conflicts` is then empty. */
             planned_conflicts?: components["schemas"]["PlannedConflict"][];
+            /** @description With `dry_run`, the first 100 rows that would be changed, with their cells. */
+            planned_changes?: components["schemas"]["PlannedChange"][];
         };
         /** @description Requests by credential and UTC day, from the token audit log. */
         MyUsage: {
@@ -5786,7 +5803,7 @@ export interface components {
             label: string;
             /**
              * Format: date
-             * @description First day; `null` where it cannot be known.
+             * @description First day; `null` where it cannot be known. Left out in a PUT, it is read from the label.
              */
             start?: string | null;
             /** @description Measure it belongs to; `null` for a single nameless one. */
@@ -7057,6 +7074,8 @@ export interface components {
             unchanged: number;
             /** @description With `dry_run`, the first 100 conflicts that would be opened; `conflicts` is then empty. */
             planned_conflicts?: components["schemas"]["PlannedConflict"][];
+            /** @description With `dry_run`, the first 100 rows that would be changed, with their cells. */
+            planned_changes?: components["schemas"]["PlannedChange"][];
         };
         /** @description A table. */
         Table: {
@@ -18573,7 +18592,7 @@ export interface operations {
     mergeTable: {
         parameters: {
             query?: {
-                /** @description Answer what would happen, in `planned_conflicts`, too, and change nothing. */
+                /** @description Answer what would happen, in `planned_changes` and `planned_conflicts`, too, and change nothing. */
                 dry_run?: boolean;
             };
             header?: {
@@ -18655,7 +18674,7 @@ export interface operations {
     syncFile: {
         parameters: {
             query?: {
-                /** @description Answer what would happen, in `planned_conflicts`, too, and change nothing. */
+                /** @description Answer what would happen, in `planned_changes` and `planned_conflicts`, too, and change nothing. */
                 dry_run?: boolean;
             };
             header?: {

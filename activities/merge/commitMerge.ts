@@ -1,5 +1,7 @@
 import { tableMerged } from '../../core/journal/tableNotes.ts';
+import { mostPlanned } from '../../core/merge/limits.ts';
 import type { MergeConflict } from '../../core/merge/planMerge.ts';
+import type { LogEntry } from '../../core/table/log.ts';
 import type { ColumnRecord } from '../../core/table/table.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import { touchBranch } from '../../store/pg/branches.ts';
@@ -24,24 +26,42 @@ export interface MergeOutcome {
   /** Ids of the conflicts that were opened. */
   conflicts: string[];
   unchanged: number;
-  /** Conflicts that would be opened, the first of them; only where nothing was written. */
-  planned?: PlannedConflict[];
+  /** Where nothing was written: the first rows that would change, and conflicts that would be opened. */
+  planned?: { changes: PlannedChange[]; conflicts: PlannedConflict[] };
+}
+
+/** A row that a merge would change, in the columns of the file. */
+export interface PlannedChange {
+  /** Null for a new row. */
+  rowId: number | null;
+  kind: 'insert' | 'update' | 'delete';
+  cells: { column: ColumnRecord; before: string | null; after: string | null }[];
 }
 
 export interface PlannedConflict extends MergeConflict {
   column: ColumnRecord;
 }
 
-const mostPlanned = 100;
-
 /** What would come of it. */
 export function foretell(merge: PreparedMerge): MergeOutcome {
   const columns = new Map([rowIdField, ...merge.at.columns].map((column) => [column.id, column]));
-  const planned = merge.conflicts.slice(0, mostPlanned).flatMap((conflict) => {
+  const conflicts = merge.conflicts.slice(0, mostPlanned).flatMap((conflict) => {
     const column = columns.get(conflict.columnId);
     return column ? [{ ...conflict, column }] : [];
   });
-  return { ...describe(merge, merge.at.editVersion, null, []), planned };
+  const changes = merge.firstEntries.map((entry) => foretellRow(entry, merge.columns));
+  return { ...describe(merge, merge.at.editVersion, null, []), planned: { changes, conflicts } };
+}
+
+const kinds = { I: 'insert', U: 'update', D: 'delete' } as const;
+
+function foretellRow({ rowId, op, changed, cells, before }: LogEntry, columns: ColumnRecord[]): PlannedChange {
+  const sides = columns
+    .filter(({ id }) => changed.includes(id))
+    .map((column) => ({ column, before: before?.[column.id] ?? null, after: cells?.[column.id] ?? null }));
+  // A row that comes or goes has its values on one side; those that it lacks say nothing.
+  const told = op === 'U' ? sides : sides.filter(({ before: was, after }) => was !== null || after !== null);
+  return { rowId: rowId > 0 ? rowId : null, kind: kinds[op], cells: told };
 }
 
 /** Applies merges, all or none, in one transaction. All tables are locked before what is made from them is marked. */

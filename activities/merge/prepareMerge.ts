@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
-import { mostRows, refuseTooLarge } from '../../core/merge/limits.ts';
+import { mostPlanned, mostRows, refuseTooLarge } from '../../core/merge/limits.ts';
 import { matchHeader } from '../../core/merge/matchHeader.ts';
 import { unpackRow } from '../../core/merge/packedRow.ts';
 import { type MergePlan, MergePlanner, type RowFault } from '../../core/merge/planMerge.ts';
@@ -30,6 +30,10 @@ export interface MergeInput extends DifferingRows {
 
 export interface PreparedMerge extends PreparedEdit {
   branch: BranchRecord;
+  /** Those of the file, which the caller may see and write. */
+  columns: ColumnRecord[];
+  /** The first rows that are written. */
+  firstEntries: MergePlan['entries'];
   conflicts: MergePlan['conflicts'];
   unchanged: number;
 }
@@ -103,7 +107,9 @@ export async function prepareMerge(services: Services, input: MergeInput): Promi
   if (plan.faults.length > 0) throw refuseRows(sheet, plan.faults);
   const edit = planRowEdit('merge.apply', plan.entries, { branch_id: branch.id, conflicts: plan.conflicts.length });
   const prepared = { at, plan: { ...edit, codeRef: branch.id }, rowIds: plan.entries.map(({ rowId }) => rowId) };
-  return { ...(await writeLargeEdit(services, prepared)), branch, conflicts: plan.conflicts, unchanged: plan.unchanged };
+  const firstEntries = plan.entries.slice(0, mostPlanned);
+  const { conflicts, unchanged: same } = plan;
+  return { ...(await writeLargeEdit(services, prepared)), branch, columns, firstEntries, conflicts, unchanged: same };
 }
 
 /** Rows that were changed since the export. Null: there are many, or not all changes are in the log. */

@@ -65,7 +65,7 @@ export async function tell(answering: Promise<Answer<unknown>>): Promise<void> {
   if (error !== undefined || !response.ok) throw toProblem(error, response);
 }
 
-export function toProblem(error: unknown, response: Response): Problem {
+export function toProblem(error: unknown, response: Pick<Response, 'status' | 'statusText' | 'headers'>): Problem {
   if (typeof error === 'object' && error !== null && 'detail' in error) return new Problem(error as ProblemDocument);
   return new Problem({
     type: 'about:blank',
@@ -74,6 +74,28 @@ export function toProblem(error: unknown, response: Response): Problem {
     detail: typeof error === 'string' && error.length < 200 && error !== '' ? error : `HTTP ${response.status} ${response.statusText}`,
     suggested_fix: '',
     instance: response.headers.get('X-Request-Id') ?? '',
+  });
+}
+
+/** Sends a form with a file, and tells from 0 to 1 how much of it is gone, which only this way of asking can. */
+export function upload(path: string, form: FormData, onProgress: (share: number) => void, signal: AbortSignal): Promise<unknown> {
+  return new Promise((done, fail) => {
+    const request = new XMLHttpRequest();
+    const sentAfter = logIns;
+    request.open('POST', path);
+    for (const [name, value] of Object.entries({ ...consoleHeader, ...credentials() })) request.setRequestHeader(name, value);
+    request.responseType = 'json';
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
+    request.onerror = () => fail(new Unreachable());
+    request.onabort = () => fail(signal.reason);
+    request.onload = () => {
+      const { status, statusText } = request;
+      if (status >= 200 && status < 300) return done(request.response);
+      if (status === 401 && sentAfter === logIns) onLoggedOut();
+      fail(toProblem(request.response, { status, statusText, headers: new Headers() }));
+    };
+    signal.addEventListener('abort', () => request.abort());
+    request.send(form);
   });
 }
 

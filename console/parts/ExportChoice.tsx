@@ -5,7 +5,7 @@ import { commonWords } from './words.ts';
 const formats = ['csv', 'json', 'parquet', 'arrow', 'ndjson'];
 
 /** A file in one of the formats. The choice alone does nothing: arrow keys change it, too. */
-export function ExportChoice({ onExport }: { onExport: (format: string) => void }) {
+export function ExportChoice({ onExport, more = [] }: { onExport: (format: string) => void; more?: string[] }) {
   const t = useWords(commonWords);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -14,7 +14,7 @@ export function ExportChoice({ onExport }: { onExport: (format: string) => void 
   return (
     <form className="row tight" onSubmit={submit}>
       <select name="format" aria-label={t.format}>
-        {formats.map((format) => (
+        {[...more, ...formats].map((format) => (
           <option key={format}>{format}</option>
         ))}
       </select>

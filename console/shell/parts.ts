@@ -7,6 +7,22 @@ export async function loadPart(file: string): Promise<void> {
   if (name) await import(`/console/${name}`).catch(() => {});
 }
 
+const pages: Record<string, string[]> = {
+  tables: ['TablePage', 'TableGrid'],
+  sources: ['SourcePage', 'SheetGrid', 'TablePane'],
+  ask: ['AskPage', 'SqlEditor'],
+  'round-trip': ['RoundTripPage'],
+  governance: ['GovernancePage'],
+};
+
+/** Loads what an address needs while the service is still asked who is there. Without this one part would wait for the other. */
+export function loadPartsOf(path: string): void {
+  const [first, workbook, section = ''] = path.split('/').filter(Boolean);
+  const ofWorkbooks = workbook ? ['WorkbookPages', ...(pages[section] ?? [])] : ['WorkbooksPage'];
+  const needed = first === 'settings' ? ['SettingsPage'] : first === 'workbooks' ? ofWorkbooks : [];
+  for (const file of needed) void loadPart(file);
+}
+
 /** Fetches all parts once nothing else is to be done: a page that is opened while the connection is lost still works. */
 export function fetchPartsWhenIdle(): () => void {
   const timer = setTimeout(async () => {

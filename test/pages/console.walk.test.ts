@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkingApi } from '../contract/world.ts';
@@ -43,6 +46,7 @@ describe.skipIf(chromium === null)('every page of the console', { timeout: 200_0
     issuer = await startIssuer();
     api = await startWorkingApi({
       SVC_RATE_LIMITS: 'off',
+      TEMPORAL_UI_URL: 'https://temporal.example.com/',
       OIDC_ISSUER: issuer.url,
       OIDC_AUDIENCE: audience,
       OIDC_CLIENT_ID: clientId,
@@ -171,15 +175,38 @@ describe.skipIf(chromium === null)('every page of the console', { timeout: 200_0
     await page.getByRole('cell', { name: 'console walk' }).waitFor();
     expect((await page.content()).includes(token)).toBe(false);
 
+    const received: string[] = [];
+    const receiver = createServer((request, response) => {
+      received.push(String(request.headers['webhook-id'] ?? request.url));
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
     await open(page, '/settings/webhooks');
-    await page.getByLabel('Address').fill('http://127.0.0.1:9/in');
+    const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/in`;
+    await page.getByLabel('Address').fill(address);
     await page.getByRole('button', { name: 'New webhook' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
-    await page.getByText('http://127.0.0.1:9/in').waitFor();
+    await page.getByText(address).waitFor();
     await page.getByRole('button', { name: 'Deliveries' }).click();
     await page.getByText('Nothing was sent yet.').waitFor();
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('row', { name: 'delivered' }).waitFor();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await expect.poll(() => received.length).toBe(2);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('There is no webhook yet.').waitFor();
+    receiver.close();
+
+    // What was used and is left, what was done, and where else to look.
+    await open(page, '/settings/usage');
+    await page.getByRole('img', { name: 'Requests' }).waitFor();
+    expect(await page.locator('figure.days').count()).toBe(4);
+    await open(page, '/settings/billing');
+    await page.getByText('free').first().waitFor();
+    await open(page, '/settings/service');
+    await page.getByRole('link', { name: 'Temporal' }).waitFor();
+    await open(page, inBook('activity'));
+    await page.getByText('The audit chain is whole.').waitFor();
 
     const colleague = await api.signUp('同僚');
     await open(page, '/settings/members');

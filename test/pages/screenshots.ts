@@ -1,13 +1,14 @@
 import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import exceljs from 'exceljs';
 import type { Page } from 'playwright-core';
 import { connect, take } from '../../demo/client.ts';
 import { startService } from '../../demo/startService.ts';
 import { tellStory } from '../../demo/story.ts';
 import { projectDir } from '../../store/config.ts';
 import { findChromium, openBrowser } from '../setup/browser.ts';
-import { clickAt, logIn, openTab } from './consoleTab.ts';
+import { clickAt, dropFiles, logIn, openTab } from './consoleTab.ts';
 import { makeSampleSheet } from './sampleSheet.ts';
 
 /**
@@ -60,6 +61,8 @@ interface Sheets {
   learned: string;
   /** A workbook with nothing in it. */
   empty: string;
+  /** A file that went out and came back with edits, of which one meets another. */
+  returned: Buffer;
 }
 
 /** A workbook without policies, whose files are shown. Returns addresses. */
@@ -87,7 +90,31 @@ async function uploadSheets(): Promise<Sheets> {
   // It is remembered when tables are made of it.
   const made = regions.filter(({ kind }) => kind === 'data').map((region) => region.id);
   take(await client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/materialize', { params, body: { regions: made } }));
-  return { sheet, learned: await upload('店別売上 次.xlsx'), empty: `/workbooks/${await make('空のワークブック')}` };
+  const learned = await upload('店別売上 次.xlsx');
+  return { sheet, learned, empty: `/workbooks/${await make('空のワークブック')}`, returned: await sendRound(id, '店別売上') };
+}
+
+/** Exports a table, edits the file and a cell of the table. */
+async function sendRound(workbookId: string, name: string): Promise<Buffer> {
+  const headers = { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ tables: [name], format: 'xlsx', record_branch: true });
+  const exported = await fetch(`${service.url}/api/v1/workbooks/${workbookId}/export`, { method: 'POST', headers, body });
+  const book = new exceljs.Workbook();
+  await book.xlsx.load(await exported.arrayBuffer());
+  const sheet = book.worksheets[0] as exceljs.Worksheet;
+  const value = (sheet.getRow(1).values as string[]).indexOf('値');
+  sheet.getRow(2).getCell(value).value = 12_500;
+  sheet.getRow(5).getCell(value).value = 9_000;
+  sheet.spliceRows(7, 1);
+  const rows = [{ __svc_row_id: 1, 値: 12_450 }];
+  const edit = JSON.stringify({ expected_version: null, rows });
+  const edited = await fetch(`${service.url}/api/v1/workbooks/${workbookId}/tables/${encodeURIComponent(name)}/rows`, {
+    method: 'POST',
+    headers,
+    body: edit,
+  });
+  if (!exported.ok || !edited.ok) throw new Error(`the table did not go out: ${exported.status} ${edited.status}`);
+  return Buffer.from(await book.xlsx.writeBuffer());
 }
 
 type Act = (page: Page) => Promise<unknown>;
@@ -101,7 +128,7 @@ async function run(page: Page): Promise<void> {
 }
 
 /** Names, addresses, and what is done there before the picture. */
-async function listPages({ sheet, learned, empty }: Sheets): Promise<[string, string, Act?][]> {
+async function listPages({ sheet, learned, empty, returned }: Sheets): Promise<[string, string, Act?][]> {
   const client = connect(service, () => {});
   const { workbooks } = take(await client.GET('/api/v1/workbooks'));
   // Of the demo.
@@ -121,6 +148,7 @@ async function listPages({ sheet, learned, empty }: Sheets): Promise<[string, st
     ['search', '/workbooks', (page) => page.keyboard.type(`/${[...table].slice(0, 2).join('')}`, { delay: 50 })],
     ['table', inBook('tables', table)],
     ['table-small', `${inBook('tables', table)}?panel=profile`],
+    ['table-diff', `${sheet.split('/sources')[0]}/tables/${encodeURIComponent('店別売上')}?panel=versions&from=1&to=2`],
     [
       'table-menu',
       inBook('tables', table),
@@ -162,6 +190,15 @@ async function listPages({ sheet, learned, empty }: Sheets): Promise<[string, st
       (page) => page.locator('button.main').click(),
     ],
     ['round-trip', inBook('round-trip')],
+    [
+      'round-trip-plan',
+      `${sheet.split('/sources')[0]}/round-trip`,
+      async (page) => {
+        await dropFiles(page, '[data-drop=merge]', { '店別売上 戻り.xlsx': returned });
+        await page.locator('.mark.failed').waitFor();
+        await page.locator('[data-drop=merge]').scrollIntoViewIfNeeded();
+      },
+    ],
     ['governance', `${inBook('governance')}?as-table=${encodeURIComponent(table)}`],
     [
       'governance-review',

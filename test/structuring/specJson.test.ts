@@ -97,13 +97,19 @@ describe('toContract and fromContract: a ParseSpec in the form of the contract',
       { name: 'b', from: 'B', type: 'numeric(10, 2)' },
       { name: 'c', from: 'C', type: 'int' },
     ];
-    region.periods = [{ from: 'C', label: '2024' }];
+    region.periods = [
+      { from: 'B', label: '2023', start: null },
+      { from: 'C', label: '2024' },
+    ];
     region.totals = [{ range: 'A3:C4', kind: 'total' }];
     json.reader = { format: 'csv', encoding: null, delimiter: ';' };
     const spec = fromContract(json);
     expect(spec.reader).toEqual({ format: 'csv', delimiter: ';' });
     expect(spec.regions[0]?.columns.map((column) => column.type)).toEqual(['VARCHAR', 'DECIMAL(10,2)', 'BIGINT']);
-    expect(spec.regions[0]?.periods).toEqual([{ from: 'C', label: '2024', start: null, measure: '値' }]);
+    expect(spec.regions[0]?.periods).toEqual([
+      { from: 'B', label: '2023', start: null, measure: '値' },
+      { from: 'C', label: '2024', start: '2024-01-01', measure: '値' },
+    ]);
     expect(spec.regions[0]?.totals).toEqual([
       { at: 3, kind: 'total', formula: null },
       { at: 4, kind: 'total', formula: null },

@@ -88,6 +88,22 @@ describe('a returned file', () => {
     const planned = await merge('売上明細', file, 'book.xlsx', '?dry_run=true');
     expect(planned).toMatchObject({ edit_version: 3, op_id: null, inserted: 1, updated: 2, deleted: 1, conflicts: [] });
     expect(planned.planned_conflicts).toEqual([{ row_id: 1, column: '金額', base: 120000, prior: 1, current: 130000 }]);
+    const changes = planned.planned_changes ?? [];
+    const told = changes.map(({ row_id, kind, cells }) => [row_id, kind, cells.map((cell) => [cell.column, cell.old, cell.new])]);
+    expect(told.filter(([, kind]) => kind === 'update')).toEqual([
+      [1, 'update', [['金額', 1, 130000]]],
+      [2, 'update', [['済', false, true]]],
+    ]);
+    expect(told.find(([, kind]) => kind === 'delete')).toEqual([3, 'delete', expect.arrayContaining([['日付', '1868-10-23', null]])]);
+    expect(told.find(([, kind]) => kind === 'insert')).toEqual([
+      null,
+      'insert',
+      [
+        ['日付', null, '2024-05-01'],
+        ['得意先', null, '新規'],
+        ['金額', null, 5],
+      ],
+    ]);
     expect((await table.read()).edit_version).toBe(3);
 
     const merged = await merge('売上明細', file);

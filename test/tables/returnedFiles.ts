@@ -17,6 +17,7 @@ interface Merged {
   conflicts: string[];
   unchanged: number;
   planned_conflicts?: Record<string, unknown>[];
+  planned_changes?: { row_id: number | null; kind: string; cells: { column: string; old: unknown; new: unknown }[] }[];
 }
 
 type Answer = Merged & {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { api, ask, download, type Schemas } from '../../api/client.ts';
 import { useSpeech, useWords } from '../../i18n/language.tsx';
 import { ExportChoice } from '../../parts/ExportChoice.tsx';
@@ -17,6 +17,8 @@ const SqlEditor = lazy(() => import('./SqlEditor.tsx'));
 const ResultGrid = lazy(() => import('../../grid/ResultGrid.tsx'));
 
 const firstRows = 1_000;
+/** The most that a result gives at once. */
+const mostExported = 10_000;
 
 export default function AskPage({ workbookId }: { workbookId: string }) {
   const t = useWords(askWords);
@@ -36,6 +38,17 @@ export default function AskPage({ workbookId }: { workbookId: string }) {
   const at = query.get('at') ?? '';
   const path = { workbook_id: workbookId };
 
+  // After a reload the rows are still there, for who has asked for them; for others and after a day there is the query.
+  const kept = query.get('result');
+  useEffect(() => {
+    if (!kept) return;
+    const params = { path: { result_id: kept }, query: { limit: firstRows } };
+    ask(api.GET('/api/v1/results/{result_id}', { params })).then(
+      (answer) => typeof answer === 'object' && setResult((current) => current ?? answer),
+      () => setQuery({ result: null }),
+    );
+  }, [kept, setQuery]);
+
   const schema = useMemo(
     () => Object.fromEntries((tables.data?.tables ?? []).map(({ name, schema: columns }) => [name, columns.map((column) => column.name)])),
     [tables.data],
@@ -49,7 +62,10 @@ export default function AskPage({ workbookId }: { workbookId: string }) {
     try {
       const body = { sql: text.current, limit: firstRows, ...(at ? { at } : {}) };
       const answer = await ask(api.POST('/api/v1/workbooks/{workbook_id}/query', { params: { path }, body, signal: abort.signal }));
-      if (typeof answer === 'object') setResult(answer);
+      if (typeof answer === 'object') {
+        setResult(answer);
+        setQuery({ result: answer.id });
+      }
     } catch (caught) {
       if (!abort.signal.aborted) setError(caught);
     }
@@ -71,6 +87,7 @@ export default function AskPage({ workbookId }: { workbookId: string }) {
           label={t.editor}
           initial={initial}
           schema={schema}
+          kinds={t.kinds}
           onChange={(next) => {
             text.current = next;
             localStorage.setItem(draftKey, next);
@@ -107,12 +124,14 @@ export default function AskPage({ workbookId }: { workbookId: string }) {
 function Result({ workbookId, result, sql }: { workbookId: string; result: Schemas['QueryResult']; sql: string }) {
   const t = useWords(askWords);
   const { formatNumber } = useSpeech();
-  const { fail } = useNotices();
+  const { say, fail } = useNotices();
   const { query, setQuery } = usePlace();
   const [isSaving, setSaving] = useState(false);
   const isChart = query.get('as') === 'chart';
-  const exportAs = (format: string) =>
-    void download(`/api/v1${addressOf('results', result.id)}?format=${format}&limit=10000`, `result.${format}`).catch(fail);
+  const exportAs = (format: string) => {
+    if (result.row_count > mostExported) say(t.exportedFirst(formatNumber(mostExported)));
+    void download(`/api/v1${addressOf('results', result.id)}?format=${format}&limit=${mostExported}`, `result.${format}`).catch(fail);
+  };
   return (
     <section className="result" aria-label={t.results}>
       <div className="row">

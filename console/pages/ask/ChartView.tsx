@@ -1,7 +1,8 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
-import { type Choice, guessChoice, marks, sums } from './chartChoice.ts';
+import { usePlace } from '../../shell/router.tsx';
+import { type Choice, marks, readChoice, sums } from './chartChoice.ts';
 import { askWords } from './words.ts';
 
 const Chart = lazy(() => import('./Chart.tsx'));
@@ -9,9 +10,10 @@ const Chart = lazy(() => import('./Chart.tsx'));
 /** A chart of the result by a few clicks. */
 export function ChartView({ result }: { result: Schemas['QueryResult'] }) {
   const t = useWords(askWords);
-  const [choice, setChoice] = useState(() => guessChoice(result.columns));
+  const { query, setQuery } = usePlace();
   const names = result.columns.map(({ name }) => name);
-  const set = (part: Partial<Choice>) => setChoice((before) => ({ ...before, ...part }));
+  const choice = useMemo(() => readChoice(query, result.columns), [query, result.columns]);
+  const set = (part: Partial<Choice>) => setQuery(part);
   const label = t.chartOf(choice.x, choice.y);
   const save = () => {
     const canvas = document.querySelector<HTMLCanvasElement>('.chart canvas');

@@ -1,12 +1,20 @@
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { PostgreSQL, type SQLNamespace, sql } from '@codemirror/lang-sql';
+import { keywordCompletionSource, PostgreSQL, sql } from '@codemirror/lang-sql';
 import { bracketMatching, defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, linter } from '@codemirror/lint';
 import { Compartment, EditorState, Prec } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { currentTheme } from '../../shell/theme.ts';
+import { completeNames, type Names, type Offer } from './completeNames.ts';
 import { oneDark } from './darkStyle.ts';
 
 export interface Fault {
@@ -18,8 +26,9 @@ export interface Fault {
 interface SqlEditorProps {
   label: string;
   initial: string;
-  /** Names of tables, and of their columns. */
-  schema: Record<string, string[]>;
+  schema: Names;
+  /** What tables and columns are called in the list of names. */
+  kinds: Record<Offer['kind'], string>;
   onChange: (text: string) => void;
   onRun: () => void;
   validate: (text: string) => Promise<Fault[]>;
@@ -29,13 +38,11 @@ interface SqlEditorProps {
 const validateAfterMs = 400;
 
 /** CodeMirror, in a shadow root: there its styles are allowed without exception from the page's policy. */
-export default function SqlEditor({ label, initial, schema, onChange, onRun, validate }: SqlEditorProps) {
+export default function SqlEditor({ label, initial, schema, kinds, onChange, onRun, validate }: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null);
-  const view = useRef<EditorView | null>(null);
-  const language = useRef(new Compartment());
   const style = useRef(new Compartment());
-  const calls = useRef({ onChange, onRun, validate });
-  calls.current = { onChange, onRun, validate };
+  const calls = useRef({ onChange, onRun, validate, schema, kinds });
+  calls.current = { onChange, onRun, validate, schema, kinds };
   const start = useRef(initial);
 
   useEffect(() => {
@@ -55,12 +62,13 @@ export default function SqlEditor({ label, initial, schema, onChange, onRun, val
           history(),
           bracketMatching(),
           closeBrackets(),
-          autocompletion({ icons: false }),
+          autocompletion({ icons: false, override: [(context) => offerNames(calls.current, context), offerKeywords] }),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': label }),
           Prec.highest(keymap.of([{ key: 'Mod-Enter', run: runNow }])),
           keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
-          language.current.of([]),
+          sql({ dialect: PostgreSQL }),
+          EditorView.domEventHandlers({ beforeinput: typeOver }),
           style.current.of(chooseStyle()),
           linter(async ({ state }) => toDiagnostics(state, await calls.current.validate(state.doc.toString())), { delay: validateAfterMs }),
           EditorView.updateListener.of(({ docChanged, state }) => {
@@ -69,7 +77,6 @@ export default function SqlEditor({ label, initial, schema, onChange, onRun, val
         ],
       }),
     });
-    view.current = editor;
     const restyle = () => editor.dispatch({ effects: style.current.reconfigure(chooseStyle()) });
     addEventListener('themechange', restyle);
     return () => {
@@ -78,12 +85,26 @@ export default function SqlEditor({ label, initial, schema, onChange, onRun, val
     };
   }, [label]);
 
-  useEffect(() => {
-    const extension = sql({ dialect: PostgreSQL, schema: schema as SQLNamespace, upperCaseKeywords: true });
-    view.current?.dispatch({ effects: language.current.reconfigure(extension) });
-  }, [schema]);
-
   return <div ref={host} className="sql" />;
+}
+
+const offerKeywords = keywordCompletionSource(PostgreSQL, true);
+
+function offerNames(
+  { schema, kinds }: Pick<SqlEditorProps, 'schema' | 'kinds'>,
+  { state, pos, explicit }: CompletionContext,
+): CompletionResult | null {
+  const found = completeNames(schema, state.doc.toString(), pos, explicit);
+  if (!found) return null;
+  const options = found.offers.map(({ label, apply, kind, isNear }) => ({ label, apply, detail: kinds[kind], boost: isNear ? 1 : 0 }));
+  return { from: found.from, options, validFor: /^[\p{L}\p{N}_]*$/u };
+}
+
+/** A browser that writes over what is selected keeps its look by a style of its own, which the page's policy forbids. So it is written here. */
+function typeOver({ inputType, data }: InputEvent, view: EditorView): boolean {
+  if (inputType !== 'insertText' || view.composing || view.state.selection.main.empty || !/^[\p{L}\p{N}\s]/u.test(data ?? '')) return false;
+  view.dispatch(view.state.replaceSelection(data as string), { userEvent: 'input.type', scrollIntoView: true });
+  return true;
 }
 
 const frame = {

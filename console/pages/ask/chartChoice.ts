@@ -17,3 +17,20 @@ export function guessChoice(columns: { name: string; type: string }[]): Choice {
   const x = columns.find((column) => column !== y && !isNumber(column)) ?? columns.find((column) => column !== y) ?? y;
   return { mark: /^(DATE|TIMESTAMP)/i.test(x?.type ?? '') ? 'line' : 'bar', x: x?.name ?? '', y: y?.name ?? '', color: '', sum: 'none' };
 }
+
+/** What the address says, as far as it fits the columns; else a guess. */
+export function readChoice(query: URLSearchParams, columns: { name: string; type: string }[]): Choice {
+  const guess = guessChoice(columns);
+  const pick = <T extends string>(key: keyof Choice, allowed: readonly string[], otherwise: T): T => {
+    const given = query.get(key);
+    return given !== null && allowed.includes(given) ? (given as T) : otherwise;
+  };
+  const names = columns.map(({ name }) => name);
+  return {
+    mark: pick('mark', marks, guess.mark),
+    x: pick('x', names, guess.x),
+    y: pick('y', names, guess.y),
+    color: pick('color', names, guess.color),
+    sum: pick('sum', sums, guess.sum),
+  };
+}

@@ -9,6 +9,7 @@ export const askWords = defineWords({
     stop: 'Stop',
     tables: 'Tables that can be asked',
     hint: 'Write a SELECT over the tables of this workbook. Names are completed as you type.',
+    kinds: { table: 'table', column: 'column' },
     at: 'As of',
     now: 'now',
     took: (rows: string, ms: string) => `${rows} ${rows === '1' ? 'row' : 'rows'} in ${ms} ms`,
@@ -34,9 +35,11 @@ export const askWords = defineWords({
     chartOf: (x: string, y: string) => `Chart of ${y} by ${x}`,
     download: 'Save the picture',
     empty: 'The query has no rows.',
+    exportedFirst: (n: string) => `The file has the first ${n} rows. Save the query as a table to export all of them.`,
   },
   ja: {
     editor: 'SQL の問い合わせ',
+    kinds: { table: '表', column: '列' },
     run: '実行',
     runKey: 'Ctrl+Enter',
     running: '実行中…',
@@ -68,5 +71,6 @@ export const askWords = defineWords({
     chartOf: (x: string, y: string) => `${x} ごとの ${y} のグラフ`,
     download: '画像を保存',
     empty: '結果の行はありません。',
+    exportedFirst: (n: string) => `ファイルには先頭の ${n} 行が入ります。すべて書き出すには、表として保存してください。`,
   },
 });

@@ -94,7 +94,6 @@ export function MergeStep({ workbookId }: { workbookId: string }) {
 function PlanView({ plan, isBusy, onMerge, onForget }: { plan: Plan; isBusy: boolean; onMerge: () => void; onForget: () => void }) {
   const t = useWords(roundTripWords);
   const { formatNumber } = useSpeech();
-  const conflicts = plan.tables.flatMap(({ name, planned_conflicts: planned = [] }) => planned.map((each) => ({ table: name, ...each })));
   const isEmpty = plan.tables.every(({ inserted, updated, deleted }) => inserted + updated + deleted === 0);
   return (
     <>
@@ -110,22 +109,9 @@ function PlanView({ plan, isBusy, onMerge, onForget }: { plan: Plan; isBusy: boo
           </tr>
         ))}
       </ListTable>
-      {conflicts.length > 0 && (
-        <ListTable heads={[t.table, t.row, t.column, t.base, t.prior, t.current]}>
-          {conflicts.slice(0, 100).map(({ table, row_id: rowId, column, base, prior, current }) => (
-            <tr key={`${table} ${rowId} ${column}`}>
-              <td>{table}</td>
-              <td>{rowId}</td>
-              <td>{column === '__svc_row_id' ? t.wholeRow : column}</td>
-              <td>{formatValue(base)}</td>
-              <td>{formatValue(prior)}</td>
-              <td>
-                <strong>{formatValue(current)}</strong>
-              </td>
-            </tr>
-          ))}
-        </ListTable>
-      )}
+      {plan.tables.map((table) => (
+        <PlannedCells key={table.name} table={table} />
+      ))}
       {isEmpty && <p>{t.nothing}</p>}
       <div className="row">
         <button type="button" className="main" disabled={isBusy || isEmpty} onClick={onMerge}>
@@ -138,3 +124,50 @@ function PlanView({ plan, isBusy, onMerge, onForget }: { plan: Plan; isBusy: boo
     </>
   );
 }
+
+type Planned = Plan['tables'][number];
+
+/** Cell by cell what would change; those that were changed on both sides are marked, with what would be replaced. */
+function PlannedCells({ table }: { table: Planned }) {
+  const t = useWords(roundTripWords);
+  const { formatNumber } = useSpeech();
+  const { name, planned_changes: changes = [], planned_conflicts: conflicts = [], inserted, updated, deleted } = table;
+  const clashes = new Map(conflicts.map((conflict) => [`${conflict.row_id} ${conflict.column}`, conflict]));
+  const left = inserted + updated + deleted - changes.length;
+  if (changes.length === 0) return null;
+  return (
+    <>
+      <h3>{name}</h3>
+      <ListTable heads={[t.row, t.column, t.base, t.here, t.inFile]}>
+        {changes.flatMap(({ row_id: rowId, kind, cells }, i) => {
+          const whole = clashes.get(`${rowId} __svc_row_id`);
+          return cells.map(({ column, old, new: value }, at) => {
+            const clash = clashes.get(`${rowId} ${column}`);
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: new rows have nothing else to be known by
+              <tr key={`${i} ${column}`}>
+                <td>
+                  {at === 0 && (
+                    <>
+                      {rowId ?? ''} <span className={`mark ${marks[kind]}`}>{t.rowKinds[kind]}</span>{' '}
+                      {whole && <span className="mark warning">{t.kinds.overwrite}</span>}
+                    </>
+                  )}
+                </td>
+                <td>
+                  {column} {clash && <span className="mark warning">{t.kinds.overwrite}</span>}
+                </td>
+                <td>{formatValue(clash ? clash.base : old)}</td>
+                <td>{formatValue(old)}</td>
+                <td>{kind === 'delete' ? '—' : <strong>{formatValue(value)}</strong>}</td>
+              </tr>
+            );
+          });
+        })}
+      </ListTable>
+      {left > 0 && <p className="dim">{t.moreRows(formatNumber(left))}</p>}
+    </>
+  );
+}
+
+const marks = { insert: 'succeeded', update: '', delete: 'failed' };

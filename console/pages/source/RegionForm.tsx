@@ -2,11 +2,13 @@ import { useState } from 'react';
 import { useWords } from '../../i18n/language.tsx';
 import { columnTypes } from '../table/columnTypes.ts';
 import { parseRange, type Range } from './a1.ts';
-import { previewRows, type Region, type Sheet, withHeaders, withRange } from './spec.ts';
+import { makesTable, previewRows, type Region, type Sheet, withHeaders, withKind, withLongForm, withPeriod, withRange } from './spec.ts';
 import { sourceWords } from './words.ts';
 
 interface RegionFormProps {
   region: Region;
+  /** As it was proposed or kept. */
+  proposed: Region | null;
   sheet: Sheet;
   selected: Range | null;
   onChange: (region: Region) => void;
@@ -15,9 +17,9 @@ interface RegionFormProps {
 const kinds: Region['kind'][] = ['data', 'report', 'title', 'note', 'form'];
 
 /** Corrections of one region; what would come out is shown below. */
-export function RegionForm({ region, sheet, selected, onChange }: RegionFormProps) {
+export function RegionForm({ region, proposed, sheet, selected, onChange }: RegionFormProps) {
   const t = useWords(sourceWords);
-  const makesTable = region.kind === 'data' || region.kind === 'report';
+  const isTable = makesTable(region);
   return (
     <div className="fields region-form">
       <p className="dim">{t.dragHint}</p>
@@ -30,7 +32,7 @@ export function RegionForm({ region, sheet, selected, onChange }: RegionFormProp
       <div className="row">
         <label>
           {t.kind}
-          <select value={region.kind} onChange={(event) => onChange({ ...region, kind: event.target.value as Region['kind'] })}>
+          <select value={region.kind} onChange={(event) => onChange(withKind(region, event.target.value as Region['kind'], sheet))}>
             {kinds.map((kind) => (
               <option key={kind} value={kind}>
                 {t.kinds[kind]}
@@ -38,14 +40,14 @@ export function RegionForm({ region, sheet, selected, onChange }: RegionFormProp
             ))}
           </select>
         </label>
-        {makesTable && (
+        {isTable && (
           <HeaderField
             key={region.header_rows.join()}
             rows={region.header_rows}
             onRows={(rows) => onChange(withHeaders(region, rows, sheet))}
           />
         )}
-        {makesTable && (
+        {isTable && (
           <label>
             {t.name}
             <input
@@ -56,14 +58,18 @@ export function RegionForm({ region, sheet, selected, onChange }: RegionFormProp
           </label>
         )}
       </div>
-      {(region.periods ?? []).length > 0 && (
+      {isTable && (
         <label className="check">
-          <input type="checkbox" checked onChange={() => onChange({ ...region, periods: [] })} />
+          <input
+            type="checkbox"
+            checked={(region.periods ?? []).length > 0}
+            onChange={(event) => onChange(withLongForm(region, event.target.checked, proposed?.periods))}
+          />
           {t.longForm}
         </label>
       )}
-      {makesTable && <ColumnFields region={region} onChange={onChange} />}
-      {makesTable && <PreviewTable region={region} sheet={sheet} />}
+      {isTable && <ColumnFields region={region} proposed={proposed} onChange={onChange} />}
+      {isTable && <PreviewTable region={region} sheet={sheet} />}
     </div>
   );
 }
@@ -104,8 +110,9 @@ function HeaderField({ rows, onRows }: { rows: number[]; onRows: (rows: number[]
   );
 }
 
-function ColumnFields({ region, onChange }: { region: Region; onChange: (region: Region) => void }) {
+function ColumnFields({ region, proposed, onChange }: Pick<RegionFormProps, 'region' | 'proposed' | 'onChange'>) {
   const t = useWords(sourceWords);
+  const periods = region.periods ?? [];
   const set = (i: number, part: Partial<Region['columns'][number]>) =>
     onChange({ ...region, columns: region.columns.map((column, at) => (at === i ? { ...column, ...part } : column)) });
   return (
@@ -123,6 +130,17 @@ function ColumnFields({ region, onChange }: { region: Region; onChange: (region:
                 <option key={each}>{each}</option>
               ))}
             </select>
+            {periods.length > 0 && (
+              <label className="row tight">
+                <input
+                  type="checkbox"
+                  aria-label={t.isPeriod(from)}
+                  checked={periods.some((period) => period.from === from)}
+                  onChange={(event) => onChange(withPeriod(region, from, event.target.checked, proposed?.periods))}
+                />
+                <small className="dim">{t.asRows}</small>
+              </label>
+            )}
           </li>
         ))}
       </ul>

@@ -6,16 +6,17 @@ import { ProblemNote } from '../../parts/ProblemNote.tsx';
 import { workbookWords } from '../workbook/words.ts';
 import { formatRange, type Range } from './a1.ts';
 import { RegionForm } from './RegionForm.tsx';
-import { isUnsure, type Region, type Sheet, withHeaders } from './spec.ts';
+import { isUnsure, makesTable, type Region, type Sheet, withHeaders } from './spec.ts';
 import type { Corrections } from './useCorrections.ts';
 import { sourceWords } from './words.ts';
 
 interface RegionPanelProps {
-  workbookId: string;
   source: Schemas['Source'];
   sheet: Sheet & { name: string };
   regions: Region[];
   region: Region | null;
+  /** The region as it was proposed or kept. */
+  proposed: Region | null;
   corrections: Corrections;
   /** Set if the sheet was read as one that was corrected before. */
   learned: Schemas['LearnedSheet'] | undefined;
@@ -24,7 +25,7 @@ interface RegionPanelProps {
 }
 
 /** What was understood, and its correction. */
-export function RegionPanel({ source, sheet, regions, region, corrections, learned, selected, onChoose }: RegionPanelProps) {
+export function RegionPanel({ source, sheet, regions, region, proposed, corrections, learned, selected, onChoose }: RegionPanelProps) {
   const t = useWords(sourceWords);
   const w = useWords(workbookWords);
   const { say } = useNotices();
@@ -45,6 +46,10 @@ export function RegionPanel({ source, sheet, regions, region, corrections, learn
     const isCorrected = corrections.isChanged;
     const made = t.applied((await corrections.apply(id)).join(', '));
     say(isCorrected ? `${made} ${t.remembered}` : made);
+  };
+  const keep = async () => {
+    await corrections.keep();
+    say(t.kept);
   };
   const addRegion = () => {
     if (!selected) return;
@@ -105,15 +110,35 @@ export function RegionPanel({ source, sheet, regions, region, corrections, learn
           )}
         </div>
       )}
+      {corrections.isOvertaken && (
+        <div className="note">
+          {t.overtaken}
+          <div className="row">
+            <button type="button" onClick={corrections.resume}>
+              {t.resume}
+            </button>
+            <button type="button" onClick={corrections.reset}>
+              {t.reset}
+            </button>
+          </div>
+        </div>
+      )}
       {region && <Decisions region={region} />}
       {canCorrect && region && (
         <>
-          <RegionForm key={region.id} region={region} sheet={sheet} selected={selected} onChange={corrections.change} />
-          {(region.kind === 'data' || region.kind === 'report') && (
-            <button type="button" className="main" disabled={busy} onClick={() => void run(() => apply(region.id))}>
-              {busy ? t.applying : t.apply}
-            </button>
-          )}
+          <RegionForm key={region.id} region={region} proposed={proposed} sheet={sheet} selected={selected} onChange={corrections.change} />
+          <div className="row">
+            {makesTable(region) && (
+              <button type="button" className="main" disabled={busy} onClick={() => void run(() => apply(region.id))}>
+                {busy ? t.applying : t.apply}
+              </button>
+            )}
+            {corrections.isChanged && (
+              <button type="button" disabled={busy} onClick={() => void run(keep)}>
+                {t.keep}
+              </button>
+            )}
+          </div>
         </>
       )}
       {error !== null && <ProblemNote error={error} />}

@@ -8,7 +8,7 @@ import {
   type Item,
 } from '@glideapps/glide-data-grid';
 import '@glideapps/glide-data-grid/dist/index.css';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type CSSProperties, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { formatValue } from '../../grid/format.ts';
 import { useGridTheme } from '../../grid/theme.ts';
 import { contains, parseRange, type Range, toLetters } from './a1.ts';
@@ -27,21 +27,33 @@ interface SheetGridProps {
   doubtful: Range[];
   onSelect: (range: Range) => void;
   onChoose: (regionId: string) => void;
-  /** A corner of the chosen region was dragged to a cell. */
-  onResize: (range: Range) => void;
+  /** An edge or a corner of the chosen region was dragged to a cell. Null: it cannot be. */
+  onResize: ((range: Range) => void) | null;
 }
 
 /** Of regions that may be read otherwise. */
 const unsureColor = '#d1480a';
 const colors: Record<Region['kind'], string> = { data: '#2f7ed8', report: '#8a4fd3', title: '#1a8f5a', note: '#9a7b00', form: '#c2571a' };
-type Corner = 'start' | 'end';
+
+type Side = 'left' | 'top' | 'right' | 'bottom';
+/** What can be dragged: the edges, and over their ends the corners. */
+const handles: Side[][] = [
+  ['left'],
+  ['top'],
+  ['right'],
+  ['bottom'],
+  ['left', 'top'],
+  ['right', 'top'],
+  ['left', 'bottom'],
+  ['right', 'bottom'],
+];
 
 /** The sheet as people know it, with what was understood in colour. */
 export default function SheetGrid({ label, sheet, regions, chosen, lit, doubtful, onSelect, onChoose, onResize }: SheetGridProps) {
   const theme = useGridTheme();
   const grid = useRef<DataEditorRef>(null);
   const [selection, setSelection] = useState<GridSelection>({ columns: CompactSelection.empty(), rows: CompactSelection.empty() });
-  const [drag, setDrag] = useState<{ corner: Corner; range: Range } | null>(null);
+  const [drag, setDrag] = useState<{ sides: Side[]; range: Range } | null>(null);
   const [moved, setMoved] = useState(0);
   const { right, bottom } = sheet.range;
   const isDark = document.documentElement.dataset.theme === 'dark';
@@ -122,7 +134,7 @@ export default function SheetGrid({ label, sheet, regions, chosen, lit, doubtful
     if (!drag) return;
     const end = () => {
       setDrag(null);
-      onResize(drag.range);
+      onResize?.(drag.range);
     };
     addEventListener('pointerup', end);
     return () => removeEventListener('pointerup', end);
@@ -170,38 +182,57 @@ export default function SheetGrid({ label, sheet, regions, chosen, lit, doubtful
         width="100%"
         height="100%"
       />
-      {current && !drag && (
-        <Corners key={moved} grid={grid.current} range={current} onGrab={(corner) => setDrag({ corner, range: current })} />
+      {current && onResize && !drag && (
+        <Handles key={moved} grid={grid.current} range={current} onGrab={(sides) => setDrag({ sides, range: current })} />
       )}
     </div>
   );
 }
 
-function stretch({ corner, range }: { corner: Corner; range: Range }, column: number, row: number): Range {
-  return corner === 'start'
-    ? { ...range, left: Math.min(column, range.right), top: Math.min(row, range.bottom) }
-    : { ...range, right: Math.max(column, range.left), bottom: Math.max(row, range.top) };
+function stretch({ sides, range }: { sides: Side[]; range: Range }, column: number, row: number): Range {
+  const next = { ...range };
+  if (sides.includes('left')) next.left = Math.min(column, range.right);
+  if (sides.includes('right')) next.right = Math.max(column, range.left);
+  if (sides.includes('top')) next.top = Math.min(row, range.bottom);
+  if (sides.includes('bottom')) next.bottom = Math.max(row, range.top);
+  return next;
 }
 
-/** Two corners that can be dragged. With the keyboard, the range is typed beside it. */
-function Corners({ grid, range, onGrab }: { grid: DataEditorRef | null; range: Range; onGrab: (corner: Corner) => void }) {
+/** As thick as what can be grabbed of an edge, in pixels. */
+const edge = 7;
+
+/** Edges and corners that can be dragged, as far as they are in sight. With the keyboard, the range is typed beside it. */
+function Handles({ grid, range, onGrab }: { grid: DataEditorRef | null; range: Range; onGrab: (sides: Side[]) => void }) {
+  const sight = grid?.getBounds();
   const first = grid?.getBounds(range.left - 1, range.top - 1);
   const last = grid?.getBounds(range.right - 1, range.bottom - 1);
-  return (
-    <>
-      {first && (
-        <div className="corner" data-corner="start" style={{ left: first.x - 5, top: first.y - 5 }} onPointerDown={() => onGrab('start')} />
-      )}
-      {last && (
-        <div
-          className="corner"
-          data-corner="end"
-          style={{ left: last.x + last.width - 5, top: last.y + last.height - 5 }}
-          onPointerDown={() => onGrab('end')}
-        />
-      )}
-    </>
-  );
+  if (!sight || !first || !last) return null;
+  const at = { left: first.x, top: first.y, right: last.x + last.width, bottom: last.y + last.height };
+  const [left, right] = [Math.max(at.left, sight.x), Math.min(at.right, sight.x + sight.width)];
+  const [top, bottom] = [Math.max(at.top, sight.y), Math.min(at.bottom, sight.y + sight.height)];
+  const isShown = { left: at.left === left, right: at.right === right, top: at.top === top, bottom: at.bottom === bottom };
+  if (left > right || top > bottom) return null;
+  const place = (sides: Side[]): CSSProperties => {
+    const across = sides.includes('left') ? at.left : sides.includes('right') ? at.right : null;
+    const down = sides.includes('top') ? at.top : sides.includes('bottom') ? at.bottom : null;
+    return {
+      left: (across ?? left) - (across === null ? 0 : edge / 2),
+      top: (down ?? top) - (down === null ? 0 : edge / 2),
+      width: across === null ? right - left : edge,
+      height: down === null ? bottom - top : edge,
+    };
+  };
+  return handles
+    .filter((sides) => sides.every((side) => isShown[side]))
+    .map((sides) => (
+      <div
+        key={sides.join()}
+        className={sides.length === 2 ? 'handle corner' : 'handle'}
+        data-sides={sides.join(' ')}
+        style={place(sides)}
+        onPointerDown={() => onGrab(sides)}
+      />
+    ));
 }
 
 interface Placed {

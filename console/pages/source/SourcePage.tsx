@@ -8,8 +8,9 @@ import { useNotices } from '../../parts/notices.tsx';
 import { addressOf, Link, usePlace } from '../../shell/router.tsx';
 import { askRowLineage, useTables } from '../workbook/asks.ts';
 import { formatRange, parseRange, type Range } from './a1.ts';
-import { type Preview, useFindings, useMadeTables, usePreview, useSource, useSpec } from './asks.ts';
-import { cellsOf, Findings } from './Findings.tsx';
+import { mostReviews, type Preview, useFindings, useMadeTables, usePreview, useSource, useSpec } from './asks.ts';
+import { listDoubts, toRanges } from './doubts.ts';
+import { Findings } from './Findings.tsx';
 import { findRowsOfCell } from './findRows.ts';
 import { RegionPanel } from './RegionPanel.tsx';
 import type { Region } from './spec.ts';
@@ -27,6 +28,8 @@ export default function SourcePage({ workbookId, name }: { workbookId: string; n
   const { query } = usePlace();
   const source = useSource(workbookId, name);
   const preview = usePreview(workbookId, name, query.get('sheet'));
+  // Asked for now, so that it is there when it is needed.
+  useSpec(workbookId, name);
   if (isProblem(preview.error, 'governed-workbook'))
     return (
       <div className="page">
@@ -75,10 +78,13 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
   // Those that are still there.
   const { data: all } = useTables(workbookId);
   const made = useMemo(() => tables.filter((each) => all?.tables.some((table) => table.name === each)), [tables, all]);
-  const findings = useFindings(workbookId, made, made.length > 0);
+  const [isReviewAsked, setReviewAsked] = useState(false);
+  const isReviewed = made.length > 0 && (made.length <= mostReviews || isReviewAsked);
+  const findings = useFindings(workbookId, made, isReviewed);
+  const doubts = useMemo(() => listDoubts(spec.data ?? null, findings.data ?? []), [spec.data, findings.data]);
   const doubtful = useMemo(
-    () => (findings.data ?? []).filter((each) => (each.sheet ?? sheet.name) === sheet.name).flatMap((each) => cellsOf(each).slice(0, 1)),
-    [findings.data, sheet.name],
+    () => doubts.filter((each) => (each.sheet ?? sheet.name) === sheet.name).flatMap(({ cells }) => toRanges(cells)),
+    [doubts, sheet.name],
   );
 
   // A link may name the cells.
@@ -135,7 +141,7 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
   );
   const resize = useCallback(
     (range: Range) => {
-      if (region && corrections.regions) corrections.setRange(region.id, range, sheet);
+      if (region) corrections.setRange(region.id, range, sheet);
     },
     [region, corrections, sheet],
   );
@@ -172,7 +178,7 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
             doubtful={doubtful}
             onSelect={(range) => void showCell(range)}
             onChoose={choose}
-            onResize={resize}
+            onResize={corrections.regions && resize}
           />
         </Suspense>
         {tableName && (
@@ -203,17 +209,24 @@ function SourceView({ workbookId, source, sheet }: { workbookId: string; source:
       </div>
       <div className="source-side">
         <RegionPanel
-          workbookId={workbookId}
           source={source}
           sheet={sheet}
           regions={regions}
           region={region}
+          proposed={spec.data?.regions.find(({ id }) => id === chosen) ?? null}
           corrections={corrections}
           learned={spec.data?.learned?.find((each) => each.sheet === sheet.name)}
           selected={selected}
           onChoose={choose}
         />
-        {made.length > 0 && <Findings findings={findings} onShow={(cells, on) => lightCells(cells, on ?? sheet.name)} />}
+        {made.length + doubts.length > 0 && (
+          <Findings
+            doubts={doubts}
+            reviews={findings}
+            onReview={isReviewed || made.length === 0 ? null : () => setReviewAsked(true)}
+            onShow={(cells, on) => lightCells(cells, on ?? sheet.name)}
+          />
+        )}
       </div>
     </div>
   );

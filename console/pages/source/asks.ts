@@ -4,10 +4,9 @@ import { awaitReview } from '../../api/jobs.ts';
 import { isProblem } from '../../api/problem.ts';
 import { askTable, inWorkbook } from '../workbook/asks.ts';
 import { parseRange } from './a1.ts';
+import type { FileFinding } from './doubts.ts';
 import type { Look } from './look.ts';
 import type { Sheet } from './spec.ts';
-
-type Finding = Schemas['Finding'];
 
 const path = (workbookId: string, name: string) => ({ workbook_id: workbookId, source_name: name });
 
@@ -50,16 +49,8 @@ export const usePreview = (workbookId: string, name: string, sheet: string | nul
     },
   });
 
-/** Something that is doubtful, and the sheet whose cells it names. */
-export interface FileFinding extends Finding {
-  sheet: string | null;
-}
-
-/** The worst first. */
-const ranks = { error: 0, warning: 1, info: 2 };
-
-/** For more tables than these, one review of all is less work. */
-const mostReviews = 6;
+/** More tables than these are reviewed when somebody asks for it, all of the workbook at once, which is less work. */
+export const mostReviews = 6;
 
 /** What reviews find in the tables that came of a file; they change nothing. Other tables of the workbook are left alone: they may be large. */
 export const useFindings = (workbookId: string, tables: string[], isReady: boolean) =>
@@ -74,9 +65,7 @@ export const useFindings = (workbookId: string, tables: string[], isReady: boole
       const unique = new Map(found.map((finding) => [`${finding.rule} ${finding.table} ${finding.message}`, finding]));
       const names = [...new Set([...unique.values()].map(({ table }) => table))];
       const sheets = new Map(await Promise.all(names.map(async (name) => [name, await findSheet(workbookId, name)] as const)));
-      return [...unique]
-        .map(([id, finding]) => ({ ...finding, id, sheet: sheets.get(finding.table) ?? null }))
-        .sort((a, b) => ranks[a.severity] - ranks[b.severity]);
+      return [...unique].map(([id, finding]) => ({ ...finding, id, sheet: sheets.get(finding.table) ?? null }));
     },
   });
 

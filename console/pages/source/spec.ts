@@ -20,6 +20,46 @@ export function cellOf({ range, values }: Sheet, column: number, row: number): u
   return values[row - range.top]?.[column - range.left];
 }
 
+export const makesTable = ({ kind }: Region): boolean => kind === 'data' || kind === 'report';
+
+/** The region as something else: only tables have a header, columns and values. */
+export function withKind(region: Region, kind: Region['kind'], sheet: Sheet): Region {
+  const next = { ...region, kind };
+  if (!makesTable(next))
+    return {
+      ...next,
+      name: null,
+      target: region.name ?? region.target,
+      header_rows: [],
+      data_range: null,
+      columns: [],
+      periods: [],
+      totals: [],
+    };
+  if (makesTable(region)) return next;
+  const top = parseRange(region.range)?.top ?? 1;
+  const name = region.target ?? `${region.sheet}_${region.range.replace(':', '_')}`;
+  return withHeaders({ ...next, name, target: null, data_range: region.range }, [top], sheet);
+}
+
+const isNumber = (type: string) => /^(BIGINT|DOUBLE|DECIMAL|INTEGER|HUGEINT|FLOAT)/i.test(type);
+
+/** Long form, or the columns as they stand. Without periods that were proposed, all columns of numbers become rows. */
+export function withLongForm(region: Region, isLong: boolean, proposed: Region['periods'] = []): Region {
+  const known = proposed.filter(({ from }) => region.columns.some((column) => column.from === from));
+  const numbers = region.columns.filter(({ type }) => isNumber(type)).map(({ from, name }) => ({ from, label: name }));
+  return { ...region, periods: isLong ? (known.length > 0 ? known : numbers) : [] };
+}
+
+/** One more or one less of the columns that become rows, in the order of the sheet. */
+export function withPeriod(region: Region, from: string, isPeriod: boolean, proposed: Region['periods'] = []): Region {
+  const others = (region.periods ?? []).filter((period) => period.from !== from);
+  const label = region.columns.find((column) => column.from === from)?.name ?? from;
+  const own = proposed.find((period) => period.from === from) ?? { from, label };
+  const periods = isPeriod ? [...others, own].sort((a, b) => fromLetters(a.from) - fromLetters(b.from)) : others;
+  return { ...region, periods };
+}
+
 /** The region over other cells: its columns, values and totals follow. */
 export function withRange(region: Region, range: Range, sheet: Sheet): Region {
   const headers = region.header_rows.filter((row) => row >= range.top && row <= range.bottom);
@@ -39,8 +79,10 @@ export function withHeaders(region: Region, headers: number[], sheet: Sheet): Re
   for (let column = range.left; column <= range.right; column++) {
     const from = toLetters(column);
     const known = region.columns.find((each) => each.from === from);
+    const name = readName(sheet, column, rows);
     if (known && sameHeaders) columns.push(known);
-    else columns.push({ ...(known ?? { type: 'VARCHAR' }), from, name: readName(sheet, column, rows) ?? known?.name ?? from });
+    else if (known || name !== null || hasValue(sheet, column, first, range.bottom))
+      columns.push({ ...(known ?? { type: 'VARCHAR' }), from, name: name ?? known?.name ?? from });
   }
   return {
     ...region,
@@ -53,6 +95,12 @@ export function withHeaders(region: Region, headers: number[], sheet: Sheet): Re
       return at !== null && contains(range, at.left, at.top) && contains(range, at.right, at.bottom);
     }),
   };
+}
+
+/** A column between others may be there to keep them apart. */
+function hasValue(sheet: Sheet, column: number, top: number, bottom: number): boolean {
+  for (let row = top; row <= bottom; row += 1) if (formatValue(cellOf(sheet, column, row)) !== '') return true;
+  return false;
 }
 
 /** Header rows one below the other give `parent_child`. */
@@ -70,18 +118,26 @@ function makeUnique(columns: Region['columns']): Region['columns'] {
   });
 }
 
-/** The first rows of the table that the region would make, from the cells that are here. */
+/** The first rows of the table that the region would make, from the cells that are here. Computed rows and columns become a table of their own. */
 export function previewRows(region: Region, sheet: Sheet, count: number): { names: string[]; rows: string[][] } {
   const data = region.data_range ? parseRange(region.data_range) : null;
-  const periods = region.periods ?? [];
+  const totals = (region.totals ?? []).flatMap((total) => parseRange(total.range) ?? []);
+  const all = parseRange(region.range);
+  const isComputedColumn = (from: string) =>
+    all !== null && all.left !== all.right && totals.some(({ left, right }) => left === right && left === fromLetters(from));
+  const isComputedRow = (row: number) => totals.some(({ left, right, top, bottom }) => left !== right && row >= top && row <= bottom);
+  const periods = (region.periods ?? []).filter(({ from }) => !isComputedColumn(from));
   // A column that stands for a period is in the rows.
-  const columns = region.columns.filter(({ from }) => !periods.some((period) => period.from === from));
+  const columns = region.columns.filter(({ from }) => !(region.periods ?? []).some((period) => period.from === from));
   const names = columns.map(({ name }) => name);
   const rows: string[][] = [];
   for (let row = data?.top ?? 1; data && row <= data.bottom && rows.length < count; row++) {
+    if (isComputedRow(row)) continue;
     const fixed = columns.map(({ from }) => formatValue(cellOf(sheet, fromLetters(from), row)));
     if (periods.length === 0) rows.push(fixed);
     else for (const { from, label } of periods) rows.push([...fixed, label, formatValue(cellOf(sheet, fromLetters(from), row))]);
   }
-  return { names: periods.length === 0 ? names : [...names, '期間', '値'], rows: rows.slice(0, count) };
+  const isJapanese = /[\u3040-\u30ff\u4e00-\u9fff]/.test([...names, ...periods.map(({ label }) => label)].join());
+  const added = isJapanese ? ['期間', '値'] : ['period', 'value'];
+  return { names: periods.length === 0 ? names : [...names, ...added], rows: rows.slice(0, count) };
 }

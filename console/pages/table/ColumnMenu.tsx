@@ -20,10 +20,20 @@ interface ColumnMenuProps {
 
 const menuPixels = 260;
 
+const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+/** Conditions as SQL. A text is compared as the type of its column. */
+const conditions = {
+  contains: (text: string) => `::VARCHAR ILIKE ${quote(`%${text.replace(/[\\%_]/g, '\\$&')}%`)} ESCAPE '\\'`,
+  equals: (text: string) => `= ${quote(text)}`,
+  least: (text: string) => `>= ${quote(text)}`,
+  most: (text: string) => `<= ${quote(text)}`,
+};
+
 /** What can be done with a column. */
 export function ColumnMenu({ column, bounds, store, editing, isEditable, onClose }: ColumnMenuProps) {
   const t = useWords(tableWords);
-  const { setQuery, path } = usePlace();
+  const { query, setQuery, path } = usePlace();
   const { fail, say } = useNotices();
   const box = useRef<HTMLDivElement>(null);
   const [isRenaming, setRenaming] = useState(false);
@@ -80,6 +90,17 @@ export function ColumnMenu({ column, bounds, store, editing, isEditable, onClose
     event.preventDefault();
     void alter({ type: String(new FormData(event.currentTarget).get('type')) });
   };
+  /** What is filtered by already stays. */
+  const narrowTo = (condition: string) => {
+    const given = query.get('filter');
+    const own = `"${column.replaceAll('"', '""')}" ${condition}`;
+    show({ filter: given ? `(${given}) AND ${own}` : own });
+  };
+  const narrow = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    narrowTo(conditions[fields.get('by') as keyof typeof conditions](String(fields.get('value'))));
+  };
   const type = store.columns.find((each) => each.name === column)?.type;
   return (
     <div
@@ -101,7 +122,18 @@ export function ColumnMenu({ column, bounds, store, editing, isEditable, onClose
       <button type="button" onClick={() => show({ sort: null })}>
         {t.noSort}
       </button>
-      <button type="button" onClick={() => show({ filter: `"${column.replaceAll('"', '""')}" IS NULL` })}>
+      <form className="row tight" onSubmit={narrow}>
+        <select name="by" aria-label={t.filterBy} defaultValue="contains">
+          {Object.keys(conditions).map((by) => (
+            <option key={by} value={by}>
+              {t.conditions[by]}
+            </option>
+          ))}
+        </select>
+        <input name="value" aria-label={t.filterValue} required size={8} />
+        <button type="submit">{t.filter}</button>
+      </form>
+      <button type="button" onClick={() => narrowTo('IS NULL')}>
         {t.filterNull}
       </button>
       {isEditable && !store.masked.has(column) && (

@@ -1,6 +1,7 @@
 import {
   CompactSelection,
   DataEditor,
+  type DataEditorProps,
   type DataEditorRef,
   type EditListItem,
   type GridCell,
@@ -10,12 +11,14 @@ import {
   type Rectangle,
 } from '@glideapps/glide-data-grid';
 import '@glideapps/glide-data-grid/dist/index.css';
+import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { emptyCell, guessWidth, parseValue, toCell } from '../../grid/cells.ts';
 import { readColor, useGridTheme } from '../../grid/theme.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { loadPart } from '../../shell/parts.ts';
 import { usePlace } from '../../shell/router.tsx';
+import { askNotes } from './askNotes.ts';
 import { ColumnMenu } from './ColumnMenu.tsx';
 import type { CellEdit } from './editQueue.ts';
 import { type ChosenCell, idOf, type Row, type RowStore } from './rowStore.ts';
@@ -23,6 +26,7 @@ import type { Editing } from './useEditing.ts';
 import { tableWords } from './words.ts';
 
 interface TableGridProps {
+  workbookId: string;
   name: string;
   store: RowStore;
   editing: Editing;
@@ -35,10 +39,12 @@ interface TableGridProps {
 // What is typed opens the editor of a cell. It must be here by then, or the next letters would be lost.
 void loadPart('data-grid-overlay-editor');
 
+const isSame = (a: ChosenCell, b: ChosenCell | null) => a.rowId === b?.rowId && a.column === b.column;
+
 const noSelection: GridSelection = { columns: CompactSelection.empty(), rows: CompactSelection.empty() };
 
 /** The rows on a canvas, drawn as far as they are in sight. */
-export default function TableGrid({ name, store, editing, isEditable, onChoose, onPick }: TableGridProps) {
+export default function TableGrid({ workbookId, name, store, editing, isEditable, onChoose, onPick }: TableGridProps) {
   const t = useWords(tableWords);
   const theme = useGridTheme();
   const { query } = usePlace();
@@ -83,6 +89,29 @@ export default function TableGrid({ name, store, editing, isEditable, onChoose, 
     [store, defs, masked, queue, isEditable, revision, queue.revision],
   );
 
+  // Cells with a note have a mark in their corner, as in spreadsheets.
+  const { data: notes } = useQuery(askNotes(workbookId, name));
+  const noted = useMemo(
+    () => new Set(notes?.annotations.flatMap(({ target, note }) => (note ? [`${target.row_id} ${target.column}`] : []))),
+    [notes],
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the store changes inside; its revision says so
+  const drawCell = useCallback<NonNullable<DataEditorProps['drawCell']>>(
+    ({ ctx, rect, col, row: i, theme: { accentColor } }, draw) => {
+      draw();
+      const row = store.row(i);
+      if (!row || !noted.has(`${idOf(row)} ${defs[col]?.name}`)) return;
+      const right = rect.x + rect.width;
+      ctx.beginPath();
+      ctx.moveTo(right - 9, rect.y + 1);
+      ctx.lineTo(right, rect.y + 1);
+      ctx.lineTo(right, rect.y + 10);
+      ctx.fillStyle = accentColor;
+      ctx.fill();
+    },
+    [store, defs, noted, revision],
+  );
+
   const edit = (items: readonly EditListItem[]) => {
     const edits: CellEdit[] = [];
     let version = Number.POSITIVE_INFINITY;
@@ -122,24 +151,38 @@ export default function TableGrid({ name, store, editing, isEditable, onChoose, 
     return false;
   };
 
+  const ownChoice = useRef<ChosenCell | null>(null);
   const select = (next: GridSelection) => {
     setSelection(next);
     const [col, i] = next.current?.cell ?? [-1, -1];
     const row = store.row(i);
     const column = defs[col]?.name;
-    onChoose(row && column !== undefined ? { rowId: idOf(row), column } : null);
+    ownChoice.current = row && column !== undefined ? { rowId: idOf(row), column } : null;
+    onChoose(ownChoice.current);
     onPick(next.rows.toArray().flatMap((each) => (store.row(each) ? [idOf(store.row(each) as Row)] : [])));
   };
+
+  const inSight = useRef<[number, number]>([0, 0]);
+  // Rows in another order: other ones stand where something was chosen and looked at.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only then
+  useEffect(() => {
+    store.show(...inSight.current);
+    if (selection.current) select(selection);
+  }, [store]);
 
   // A link may name a row: the page was opened for it.
   const wanted = Number(query.get('row'));
   const wantedColumn = query.get('column');
-  const hasJumped = useRef(false);
+  const wantsJump = useRef(false);
   useEffect(() => {
-    if (!wanted || hasJumped.current) return;
+    // What was chosen here is written into the address, too.
+    wantsJump.current = wanted > 0 && !isSame({ rowId: wanted, column: wantedColumn ?? '' }, ownChoice.current);
+  }, [wanted, wantedColumn]);
+  useEffect(() => {
+    if (!wantsJump.current) return;
     const i = store.findIndex(wanted);
-    if (i === null) return;
-    hasJumped.current = true;
+    if (i === null) return store.seek(wanted);
+    wantsJump.current = false;
     const col = Math.max(
       0,
       defs.findIndex((def) => def.name === wantedColumn),
@@ -152,7 +195,7 @@ export default function TableGrid({ name, store, editing, isEditable, onChoose, 
   const press = (event: KeyboardEvent) => {
     if ((event.ctrlKey || event.metaKey) && event.key === 'z' && !event.shiftKey) {
       event.preventDefault();
-      void editing.undo();
+      void editing.undo?.();
     }
   };
   /** As spreadsheets do, by Alt and the arrow down. */
@@ -174,7 +217,11 @@ export default function TableGrid({ name, store, editing, isEditable, onChoose, 
         columns={shown}
         rows={store.rowCount}
         getCellContent={getCell}
-        onVisibleRegionChanged={({ y, height }) => store.show(y, y + height)}
+        drawCell={noted.size > 0 ? drawCell : undefined}
+        onVisibleRegionChanged={({ y, height }) => {
+          inSight.current = [y, y + height];
+          store.show(y, y + height);
+        }}
         gridSelection={selection}
         onGridSelectionChange={select}
         onCellsEdited={(items) => {

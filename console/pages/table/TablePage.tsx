@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { isProblem, Problem } from '../../api/problem.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
@@ -34,10 +34,21 @@ export default function TablePage({ workbookId, name }: { workbookId: string; na
   const store = useMemo(() => new RowStore(workbookId, name, { filter, sort, at }), [workbookId, name, filter, sort, at]);
   useEffect(() => () => store.close(), [store]);
   useSyncExternalStore(store.subscribe, store.snapshot);
+  // While another order or filter is read, the rows before it stay, and with them the place of the keyboard.
+  const lastLoaded = useRef<RowStore | null>(null);
+  if (store.isLoaded) lastLoaded.current = store;
+  const shown = lastLoaded.current;
   const editing = useEditing(workbookId, name, store);
   const { queue } = editing;
   const [chosen, setChosen] = useState<ChosenCell | null>(null);
   const [picked, setPicked] = useState<number[]>([]);
+
+  // Who reloads or shares the page finds the cell again. Not while somebody is on the way through the grid.
+  useEffect(() => {
+    if (!chosen) return;
+    const timer = setTimeout(() => setQuery({ row: String(chosen.rowId), column: chosen.column }), 300);
+    return () => clearTimeout(timer);
+  }, [chosen, setQuery]);
 
   useEffect(() => store.show(0, 0), [store]);
   const version = table.data?.edit_version;
@@ -82,13 +93,14 @@ export default function TablePage({ workbookId, name }: { workbookId: string; na
           </div>
         )}
         <EditBar editing={editing} store={store} />
-        {store.isLoaded && (
+        {shown && (
           <Suspense fallback={null}>
             <TableGrid
+              workbookId={workbookId}
               name={name}
-              store={store}
+              store={shown}
               editing={editing}
-              isEditable={isEditable}
+              isEditable={isEditable && shown === store}
               chosen={chosen}
               onChoose={setChosen}
               onPick={setPicked}

@@ -29,8 +29,16 @@ export function TableToolbar({ workbookId, table, store, editing, picked, isEdit
   const { queue } = editing;
   const canChange = isEditable && table.layer === 'base';
   const exportAs = (format: string) => {
-    const address = `/api/v1${addressOf('workbooks', workbookId, 'tables', table.name)}/data?format=${format}`;
-    void download(address, `${table.name}.${format}`).catch(fail);
+    const book = `/api/v1${addressOf('workbooks', workbookId)}`;
+    const asked =
+      format === 'xlsx'
+        ? download(`${book}/export`, `${table.name}.xlsx`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify({ tables: [table.name], format } satisfies Schemas['ExportRequest']),
+          })
+        : download(`${book}${addressOf('tables', table.name)}/data?format=${format}`, `${table.name}.${format}`);
+    void asked.catch(fail);
   };
   return (
     <div className="toolbar row">
@@ -41,6 +49,11 @@ export function TableToolbar({ workbookId, table, store, editing, picked, isEdit
       <span className="dim" role="status">
         {queue.state === 'saving' ? t.saving : queue.state === 'saved' ? t.saved : ''}
       </span>
+      {editing.undo && isEditable && (
+        <button type="button" className="plain" title="Ctrl+Z" onClick={() => void editing.undo?.()}>
+          {t.undo}
+        </button>
+      )}
       <FilterBox />
       {isEditable && (
         <button type="button" onClick={() => queue.add(store.version ?? table.edit_version, [], [{}])}>
@@ -57,7 +70,7 @@ export function TableToolbar({ workbookId, table, store, editing, picked, isEdit
           {t.deleteRows(picked.length)}
         </button>
       )}
-      <ExportChoice onExport={exportAs} />
+      <ExportChoice onExport={exportAs} more={['xlsx']} />
       {isAdding && (
         <AddColumnDialog workbookId={workbookId} store={store} name={table.name} editing={editing} onClose={() => setAdding(false)} />
       )}

@@ -44,6 +44,7 @@ export class RowStore {
   private listeners = new Set<() => void>();
   private shown: [number, number] = [0, 0];
   private isClosed = false;
+  private sought: number | null = null;
 
   constructor(
     private readonly workbookId: string,
@@ -76,6 +77,19 @@ export class RowStore {
       if (i >= 0) return number * pageRows + i;
     }
     return null;
+  }
+
+  /** Looks for a row that is not here, and reads what stands around it. Its place is known where the rows are in their own order. */
+  seek(rowId: number): void {
+    if (this.sought === rowId || !this.isLoaded || this.view.sort !== '') return;
+    this.sought = rowId;
+    const before = `"${rowIdColumn}" < ${rowId}`;
+    const filter = this.view.filter ? `(${this.view.filter}) AND ${before}` : before;
+    this.readRows({ filter, limit: 1 }).then(
+      (page) => this.isClosed || this.show(page.row_count, page.row_count),
+      // It stays where it is.
+      () => {},
+    );
   }
 
   /** Rows of the first page, to guess widths by. */
@@ -114,23 +128,10 @@ export class RowStore {
 
   private async read(number: number): Promise<void> {
     this.reading.add(number);
-    const { filter, sort, at } = this.view;
+    const { filter } = this.view;
     try {
-      const page = await ask(
-        api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
-          params: {
-            path: { workbook_id: this.workbookId, name: this.name },
-            query: {
-              limit: pageRows,
-              offset: number * pageRows,
-              ...(filter ? { filter } : {}),
-              ...(sort ? { sort: sort.split(',') } : {}),
-              ...(/^\d+$/.test(at) ? { at_version: Number(at) } : at ? { at } : {}),
-            },
-          },
-        }),
-      );
-      if (!this.isClosed && typeof page === 'object') this.take(number, page);
+      const page = await this.readRows({ limit: pageRows, offset: number * pageRows, ...(filter ? { filter } : {}) });
+      if (!this.isClosed) this.take(number, page);
     } catch (error) {
       this.error = error;
       this.tell();
@@ -138,6 +139,23 @@ export class RowStore {
     } finally {
       this.reading.delete(number);
     }
+  }
+
+  private async readRows(query: { filter?: string; limit: number; offset?: number }): Promise<Schemas['RowsPage']> {
+    const { sort, at } = this.view;
+    const page = await ask(
+      api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+        params: {
+          path: { workbook_id: this.workbookId, name: this.name },
+          query: {
+            ...query,
+            ...(sort ? { sort: sort.split(',') } : {}),
+            ...(/^\d+$/.test(at) ? { at_version: Number(at) } : at ? { at } : {}),
+          },
+        },
+      }),
+    );
+    return page as Schemas['RowsPage'];
   }
 
   private take(number: number, page: Schemas['RowsPage']): void {

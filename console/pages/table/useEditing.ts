@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { useNotices } from '../../parts/notices.tsx';
@@ -10,8 +10,8 @@ import { tableWords } from './words.ts';
 
 export interface Editing {
   queue: EditQueue;
-  /** Takes back the last edit of this page that stands. */
-  undo(): Promise<void>;
+  /** Takes back the last edit of this page that stands; null where there is none. */
+  undo: (() => Promise<void>) | null;
   undoOp(opId: number): Promise<void>;
   deleteRows(rowIds: number[]): Promise<void>;
   /** Reads the table and what hangs on it anew. */
@@ -22,7 +22,7 @@ export function useEditing(workbookId: string, name: string, store: RowStore): E
   const t = useWords(tableWords);
   const queries = useQueryClient();
   const { say, fail } = useNotices();
-  const done = useRef<number[]>([]);
+  const [done, setDone] = useState<number[]>([]);
   const current = useRef(store);
   current.current = store;
 
@@ -34,7 +34,7 @@ export function useEditing(workbookId: string, name: string, store: RowStore): E
   const queue = useMemo(
     () =>
       new EditQueue(workbookId, name, ({ batch, version, opId, isAlone }) => {
-        done.current.push(opId);
+        setDone((before) => [...before, opId]);
         const { edits, inserts } = batch;
         if (isAlone && inserts.length === 0) {
           current.current.apply(edits, version);
@@ -56,6 +56,7 @@ export function useEditing(workbookId: string, name: string, store: RowStore): E
 
   return useMemo<Editing>(() => {
     const path = { workbook_id: workbookId, name };
+    const last = done.at(-1);
     const undoOp = async (opId: number) => {
       try {
         await ask(
@@ -63,7 +64,7 @@ export function useEditing(workbookId: string, name: string, store: RowStore): E
             params: { path: { workbook_id: workbookId, op_id: opId } },
           }),
         );
-        done.current = done.current.filter((each) => each !== opId);
+        setDone((before) => before.filter((each) => each !== opId));
         say(t.undone);
       } catch (error) {
         fail(error);
@@ -74,10 +75,7 @@ export function useEditing(workbookId: string, name: string, store: RowStore): E
       queue,
       reload,
       undoOp,
-      async undo() {
-        const opId = done.current.at(-1);
-        if (opId !== undefined) await undoOp(opId);
-      },
+      undo: last === undefined ? null : () => undoOp(last),
       async deleteRows(rowIds) {
         try {
           const { op_id: opId, deleted } = await ask(
@@ -86,7 +84,7 @@ export function useEditing(workbookId: string, name: string, store: RowStore): E
               body: { expected_version: current.current.version, row_ids: rowIds, rebase: true },
             }),
           );
-          done.current.push(opId);
+          setDone((before) => [...before, opId]);
           say(t.deleted(deleted), { label: t.undo, run: () => void undoOp(opId) });
         } catch (error) {
           fail(error);
@@ -94,5 +92,5 @@ export function useEditing(workbookId: string, name: string, store: RowStore): E
         reload();
       },
     };
-  }, [queue, reload, workbookId, name, say, fail, t]);
+  }, [queue, reload, workbookId, name, done, say, fail, t]);
 }

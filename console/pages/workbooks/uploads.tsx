@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
-import { makeForm } from '../../api/form.ts';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react';
+import { api, ask, type Schemas, upload as send } from '../../api/client.ts';
 import { awaitJob, cancelJob, measureProgress } from '../../api/jobs.ts';
+import { addressOf } from '../../shell/router.tsx';
 
 export interface Upload {
   id: number;
@@ -39,6 +39,15 @@ export function UploadProvider({ children }: { children: ReactNode }) {
     [],
   );
 
+  // What is not sent yet would be lost with the page; what is, goes on without it.
+  const isSending = list.some(({ state }) => state === 'waiting' || state === 'sending');
+  useEffect(() => {
+    if (!isSending) return;
+    const hold = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', hold);
+    return () => removeEventListener('beforeunload', hold);
+  }, [isSending]);
+
   const uploads = useMemo<Uploads>(() => {
     const run = async (upload: Upload, file: File, findWorkbook: () => Promise<string>) => {
       const abort = running.current.get(upload.id)?.abort;
@@ -47,7 +56,8 @@ export function UploadProvider({ children }: { children: ReactNode }) {
         change(upload.id, { state: 'sending' });
         const workbookId = await findWorkbook();
         change(upload.id, { workbookId });
-        const { job_id: jobId, artifacts } = await sendFile(workbookId, file, abort.signal);
+        const tell = (progress: number) => change(upload.id, { progress });
+        const { job_id: jobId, artifacts } = await sendFile(workbookId, file, tell, abort.signal);
         if (artifacts) return change(upload.id, { state: 'done', artifacts });
         running.current.set(upload.id, { abort, jobId: jobId ?? null });
         const job = await awaitJob(
@@ -118,14 +128,13 @@ interface Sent {
   artifacts?: string[];
 }
 
-async function sendFile(workbookId: string, file: File, signal: AbortSignal): Promise<Sent> {
-  const answer = await ask(
-    api.POST('/api/v1/workbooks/{workbook_id}/sources', {
-      params: { path: { workbook_id: workbookId } },
-      ...makeForm({ async: 'true', file }),
-      signal,
-    }),
-  );
+async function sendFile(workbookId: string, file: File, tell: (progress: number) => void, signal: AbortSignal): Promise<Sent> {
+  const form = new FormData();
+  form.set('async', 'true');
+  form.set('file', file);
+  const answer = (await send(`/api/v1${addressOf('workbooks', workbookId, 'sources')}`, form, tell, signal)) as
+    | Schemas['SourceUploadResponse']
+    | Schemas['JobAccepted'];
   return 'source' in answer ? { artifacts: listTables(answer) } : answer;
 }
 

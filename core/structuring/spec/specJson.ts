@@ -2,6 +2,7 @@
 
 import { formatRange, nameColumn, parseColumn, parseRange } from '../../a1/address.ts';
 import { formatColumnType, parseColumnType } from '../../cells/columnTypes.ts';
+import { parsePeriod } from '../../period/period.ts';
 import { type NamingLanguage, namingOf } from '../names/naming.ts';
 import type { Finding } from './finding.ts';
 import {
@@ -149,7 +150,9 @@ function periodFromContract(
   nameless: string,
   computed: boolean,
 ): SpecPeriod {
-  return { from, label, start: start ?? null, measure: measure ?? nameless, ...(computed ? { computed } : {}) };
+  // Who names a column as a period need not say when it began.
+  const first = start === undefined ? (parsePeriod(label)?.start ?? null) : start;
+  return { from, label, start: first, measure: measure ?? nameless, ...(computed ? { computed } : {}) };
 }
 
 /** Several rows or columns may be given as one range. */

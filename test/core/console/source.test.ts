@@ -1,9 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatRange, fromLetters, parseRange, toLetters } from '../../../console/pages/source/a1.ts';
+import { listDoubts } from '../../../console/pages/source/doubts.ts';
 import { findRowsOfCell } from '../../../console/pages/source/findRows.ts';
 import type { Look } from '../../../console/pages/source/look.ts';
-import { previewRows, type Region, type Sheet, withHeaders, withRange } from '../../../console/pages/source/spec.ts';
+import {
+  previewRows,
+  type Region,
+  type Sheet,
+  withHeaders,
+  withKind,
+  withLongForm,
+  withPeriod,
+  withRange,
+} from '../../../console/pages/source/spec.ts';
 import { findSpills } from '../../../console/pages/source/spills.ts';
 
 /** What the page of a file computes by itself: ranges, corrections, and the way back from a cell. */
@@ -65,16 +75,13 @@ describe('corrections of a region', () => {
   it('show what would come out, in long form as well', () => {
     expect(previewRows(region, sheet, 5)).toEqual({
       names: ['店', '四月', '5月'],
-      rows: [
-        ['東京', '1', '2'],
-        ['大阪', '4', '5'],
-      ],
+      rows: [['東京', '1', '2']],
     });
     const periods = [
       { from: 'B', label: '4月' },
       { from: 'C', label: '5月' },
     ];
-    expect(previewRows({ ...region, periods }, sheet, 3)).toEqual({
+    expect(previewRows({ ...region, periods, totals: [] }, sheet, 3)).toEqual({
       names: ['店', '期間', '値'],
       rows: [
         ['東京', '4月', '1'],
@@ -82,6 +89,75 @@ describe('corrections of a region', () => {
         ['大阪', '4月', '4'],
       ],
     });
+  });
+
+  it('as a note have nothing of a table, and get it back as one', () => {
+    const note = withKind(region, 'note', sheet);
+    expect(note).toMatchObject({ kind: 'note', name: null, target: '売上', header_rows: [], columns: [], data_range: null, totals: [] });
+    const table = withKind(note, 'data', sheet);
+    expect(table).toMatchObject({ kind: 'data', name: '売上', header_rows: [3], data_range: 'A4:C5' });
+    expect(table.columns.map(({ name }) => name)).toEqual(['店', '4月', '5月']);
+    expect(withKind(region, 'report', sheet)).toEqual({ ...region, kind: 'report' });
+  });
+
+  it('turn columns of numbers into rows and back, as proposed where something was', () => {
+    const long = withLongForm(region, true);
+    expect(long.periods).toEqual([
+      { from: 'B', label: '四月' },
+      { from: 'C', label: '5月' },
+    ]);
+    expect(withLongForm(long, false).periods).toEqual([]);
+    const proposed = [{ from: 'C', label: '2024年5月', start: '2024-05-01' }];
+    expect(withLongForm(region, true, proposed).periods).toEqual(proposed);
+    expect(withPeriod(long, 'B', false).periods).toEqual([{ from: 'C', label: '5月' }]);
+    expect(withPeriod({ ...region, periods: proposed }, 'B', true).periods?.map(({ from }) => from)).toEqual(['B', 'C']);
+  });
+});
+
+describe('listDoubts', () => {
+  const found = { sheet: 's', table: '売上', stated: null, computed: null };
+  const review = {
+    id: '1',
+    rule: 'total-mismatch',
+    severity: 'error',
+    table: '売上',
+    message: 'm',
+    suggested_fix: 'f',
+    sheet: 's',
+  } as const;
+  const at = (cell: string) => ({ cell, value: 1 });
+
+  it('has a line for each cause and table, the worst first, with its cells', () => {
+    const findings = [
+      { ...found, kind: 'missing_mark' as const, cell: 'B4', count: 12, cells: ['B4', 'B5'], message: '12 cells became NULL' },
+      { ...found, kind: 'total_mismatch' as const, cell: 'C5', message: 'wrong' },
+      { ...found, kind: 'not_understood' as const, sheet: 'other', table: '', cell: '', message: 'raw' },
+    ];
+    const doubtful = [
+      { sheet: 'other', reason: 'said already' },
+      { sheet: 'third', reason: 'unsure' },
+    ];
+    expect(
+      listDoubts({ findings, doubtful }, []).map(({ severity, kind, sheet, cells, count }) => [severity, kind, sheet, cells, count]),
+    ).toEqual([
+      ['error', 'total_mismatch', 's', ['C5'], 1],
+      ['warning', 'not_understood', 'other', [], 0],
+      ['warning', 'unsure', 'third', [], 0],
+      ['info', 'missing_mark', 's', ['B4', 'B5'], 12],
+    ]);
+  });
+
+  it('adds what reviews found, unless the reading has said it', () => {
+    const findings = [{ ...found, kind: 'total_mismatch' as const, cell: 'C5', message: 'wrong' }];
+    const reviewed = [
+      { ...review, evidence: [at('C5'), at('C4')] },
+      { ...review, id: '2', evidence: [at('D5'), at('D4')] },
+    ];
+    expect(listDoubts({ findings }, reviewed).map(({ id, cells, beside }) => [id, cells, beside])).toEqual([
+      ['total_mismatch s 売上 C5', ['C5'], []],
+      ['2', ['D5'], ['D4']],
+    ]);
+    expect(listDoubts(null, reviewed)).toHaveLength(2);
   });
 });
 

@@ -7,6 +7,7 @@ import { Answer } from '../../../parts/Answer.tsx';
 import { useNotices } from '../../../parts/notices.tsx';
 import { addressOf, Link } from '../../../shell/router.tsx';
 import { askRowLineage, inWorkbook } from '../../workbook/asks.ts';
+import { askNotes } from '../askNotes.ts';
 import type { ChosenCell } from '../rowStore.ts';
 import { panelWords } from './words.ts';
 
@@ -43,11 +44,7 @@ function Note({ workbookId, name, cell }: CellProps) {
   const queries = useQueryClient();
   const { say, fail } = useNotices();
   const path = { workbook_id: workbookId, name };
-  const key = inWorkbook(workbookId, 'annotations', name);
-  const { data } = useQuery({
-    queryKey: key,
-    queryFn: () => ask(api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/annotations', { params: { path, query: { limit: 1000 } } })),
-  });
+  const { data } = useQuery(askNotes(workbookId, name));
   const target = { row_id: cell.rowId, column: cell.column };
   const kept = data?.annotations.find(({ target: at }) => at.row_id === cell.rowId && at.column === cell.column);
   const save = async (event: FormEvent<HTMLFormElement>) => {
@@ -71,7 +68,7 @@ function Note({ workbookId, name, cell }: CellProps) {
     } catch (error) {
       fail(error);
     }
-    void queries.invalidateQueries({ queryKey: key });
+    void queries.invalidateQueries({ queryKey: askNotes(workbookId, name).queryKey });
   };
   return (
     <form className="row tight" key={`${cell.rowId} ${cell.column} ${kept?.updated_at}`} onSubmit={(event) => void save(event)}>

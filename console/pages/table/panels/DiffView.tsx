@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { api, ask } from '../../../api/client.ts';
 import { formatValue } from '../../../grid/format.ts';
 import { useWords } from '../../../i18n/language.tsx';
 import { Answer } from '../../../parts/Answer.tsx';
+import { readField } from '../../../parts/FormDialog.tsx';
+import { usePlace } from '../../../shell/router.tsx';
 import { inWorkbook } from '../../workbook/asks.ts';
 import { panelWords } from './words.ts';
 
@@ -17,19 +19,20 @@ interface DiffProps {
 /** What differs between two versions, cell by cell. */
 export function DiffView({ workbookId, name, newest, labels }: DiffProps) {
   const t = useWords(panelWords);
-  const [sides, setSides] = useState<{ from: string; to: string } | null>(null);
+  const { query, setQuery } = usePlace();
+  const [from, to] = [query.get('from'), query.get('to')];
   const compare = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    setSides({ from: String(fields.get('from')), to: String(fields.get('to')) });
+    setQuery({ from: readField(fields, 'from'), to: readField(fields, 'to') });
   };
   return (
     <section>
       <h3>{t.compare}</h3>
       <form className="row tight" onSubmit={compare}>
-        <input name="from" list="versions" aria-label={t.from} defaultValue={String(Math.max(1, newest - 1))} required size={8} />
+        <input name="from" list="versions" aria-label={t.from} defaultValue={from ?? String(Math.max(1, newest - 1))} required size={8} />
         →
-        <input name="to" list="versions" aria-label={t.to} defaultValue={String(newest)} required size={8} />
+        <input name="to" list="versions" aria-label={t.to} defaultValue={to ?? String(newest)} required size={8} />
         <datalist id="versions">
           {labels.map((label) => (
             <option key={label} value={label} />
@@ -37,7 +40,7 @@ export function DiffView({ workbookId, name, newest, labels }: DiffProps) {
         </datalist>
         <button type="submit">{t.compare}</button>
       </form>
-      {sides && <Diff workbookId={workbookId} name={name} {...sides} />}
+      {from && to && <Diff workbookId={workbookId} name={name} from={from} to={to} />}
     </section>
   );
 }

@@ -31,7 +31,12 @@ export function VersionsPanel({ workbookId, table, editing }: VersionsProps) {
     queryFn: () =>
       ask(api.GET('/api/v1/workbooks/{workbook_id}/versions', { params: { path: { workbook_id: workbookId }, query: { limit: 200 } } })),
   });
-  const current = slid ?? (/^\d+$/.test(at) ? Number(at) : newest);
+  /** The labels that stand on a version of this table. */
+  const marks = (versions.data?.versions ?? []).flatMap(({ label, tables }) => {
+    const version = tables.find((each) => each.name === table.name)?.edit_version;
+    return version === undefined ? [] : [{ label, version }];
+  });
+  const current = slid ?? (/^\d+$/.test(at) ? Number(at) : (marks.find(({ label }) => label === at)?.version ?? newest));
   const settle = () => {
     if (slid === null) return;
     setQuery({ at: slid === newest ? null : String(slid) });
@@ -68,9 +73,19 @@ export function VersionsPanel({ workbookId, table, editing }: VersionsProps) {
   return (
     <>
       <label className="slider">
-        {t.timeline} <strong>{current}</strong>
+        <span>
+          {t.timeline} <strong>{current}</strong>{' '}
+          {marks
+            .filter(({ version }) => version === current)
+            .map(({ label }) => (
+              <span key={label} className="mark">
+                {label}
+              </span>
+            ))}
+        </span>
         <input
           type="range"
+          list="labelled-versions"
           min={1}
           max={newest}
           value={current}
@@ -80,6 +95,11 @@ export function VersionsPanel({ workbookId, table, editing }: VersionsProps) {
           onBlur={settle}
         />
       </label>
+      <datalist id="labelled-versions">
+        {marks.map(({ label, version }) => (
+          <option key={label} value={version} label={label} />
+        ))}
+      </datalist>
       <h3>{t.labels}</h3>
       <Answer of={versions}>
         {({ versions }) => (
