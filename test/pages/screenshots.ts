@@ -19,6 +19,9 @@ const folder = resolve(process.argv[2] ?? join(projectDir, 'build/screenshots'))
 const chromium = findChromium();
 if (chromium === null) throw new Error('Install chromium (apt-get install chromium), or set CHROMIUM to its path.');
 
+/** The table of the sample sheet, named by its title. */
+const salesTable = '2024年度 第1四半期 店別売上';
+
 const dataDir = await mkdtemp(join(tmpdir(), 'svc-screenshots-'));
 const service = await startService(dataDir);
 const browser = await openBrowser(chromium);
@@ -91,7 +94,7 @@ async function uploadSheets(): Promise<Sheets> {
   const made = regions.filter(({ kind }) => kind === 'data').map((region) => region.id);
   take(await client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/materialize', { params, body: { regions: made } }));
   const learned = await upload('店別売上 次.xlsx');
-  return { sheet, learned, empty: `/workbooks/${await make('空のワークブック')}`, returned: await sendRound(id, '店別売上') };
+  return { sheet, learned, empty: `/workbooks/${await make('空のワークブック')}`, returned: await sendRound(id, salesTable) };
 }
 
 /** Exports a table, edits the file and a cell of the table. */
@@ -148,7 +151,7 @@ async function listPages({ sheet, learned, empty, returned }: Sheets): Promise<[
     ['search', '/workbooks', (page) => page.keyboard.type(`/${[...table].slice(0, 2).join('')}`, { delay: 50 })],
     ['table', inBook('tables', table)],
     ['table-small', `${inBook('tables', table)}?panel=profile`],
-    ['table-diff', `${sheet.split('/sources')[0]}/tables/${encodeURIComponent('店別売上')}?panel=versions&from=1&to=2`],
+    ['table-diff', `${sheet.split('/sources')[0]}/tables/${encodeURIComponent(salesTable)}?panel=versions&from=1&to=2`],
     [
       'table-menu',
       inBook('tables', table),
