@@ -82,23 +82,38 @@ function goesOn(view: SheetView, line: Line, valueColumns: Set<number>): boolean
   );
 }
 
+/** Names over two lines or more that are filled below them; a line of names with one line below it may be boxes for seals. */
+function isNamesOfRows(view: SheetView, pairs: FormPair[], below: Line[]): boolean {
+  const columns = new Set(pairs.map(({ label }) => view.grid.columns[label]!));
+  const isRow = (line: Line) => {
+    let under = 0;
+    for (let i = line.from; i < line.to; i += 1) if (columns.has(view.grid.columns[i]!)) under += 1;
+    return under > 2;
+  };
+  return pairs.length > 2 && below.length > 1 && below.every(isRow);
+}
+
 /** Lines of pairs whose labels keep to their columns; a header line (labels only) rules it out. */
 export function isForm(view: SheetView, lines: Line[]): boolean {
   if (lines.length < 2 || lines.length > MAX_FORM_LINES) return false;
   const labelColumns = new Set<number>();
   const valueColumns = new Set<number>();
   let fitting = 0;
+  let continued = 0;
   let values = 0;
   let numbers = 0;
   let labels = 0;
   for (const [k, line] of lines.entries()) {
     const pairs = readPairs(view, line);
     if (!pairs) {
-      if (goesOn(view, line, valueColumns)) fitting += 1;
+      if (!goesOn(view, line, valueColumns)) continue;
+      if (readFormLine(view, line).length > 1) fitting += 1;
+      else continued += 1;
       continue;
     }
     const own = pairs.reduce((n, pair) => n + pair.values.length, 0);
     if (k === 0 && own === 0 && pairs.length > 1) return false;
+    if (own === 0 && isNamesOfRows(view, pairs, lines.slice(k + 1, k + 3))) return false;
     if (own === 0 && pairs.length > 1) continue;
     fitting += 1;
     labels += pairs.length;
@@ -112,6 +127,8 @@ export function isForm(view: SheetView, lines: Line[]): boolean {
   for (const column of valueColumns) if (labelColumns.has(column)) return false;
   // A name with value after value beside it heads a row of a table that lies on its side.
   if (values > labels * 2) return false;
+  // What goes on for longer than it is named is prose beside its headings.
+  if (continued > fitting) return false;
   // Numbers in most places make it a small table with bold row names.
-  return fitting >= lines.length * 0.8 && values * 2 >= lines.length && numbers * 2 <= values && labelColumns.size <= 4;
+  return fitting + continued >= lines.length * 0.8 && values * 2 >= lines.length && numbers * 2 <= values && labelColumns.size <= 4;
 }
