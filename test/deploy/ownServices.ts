@@ -36,9 +36,12 @@ export async function withServices(work: (services: OwnServices) => Promise<void
     stops.push(() => temporal.stop());
     const s3 = await startS3({ config, registry, signal: new AbortController().signal });
     stops.push(() => s3.stop());
+    // Another user, as that of the image, may not reach the socket file.
+    const database = new URL(postgres.url);
+    database.searchParams.delete('host');
     const env = {
       SVC_SECRET: 'a secret of this run, which is long enough',
-      DATABASE_URL: postgres.url,
+      DATABASE_URL: String(database),
       TEMPORAL_ADDRESS: temporal.address,
       BLOB_URL: `s3://${s3.blobs.bucket}`,
       S3_ENDPOINT: String(s3.blobs.endpoint),
