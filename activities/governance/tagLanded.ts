@@ -19,6 +19,7 @@ type RawBySheet = ReadonlyMap<string, string>;
 
 /** Tables structured for the first time get the tags of the raw columns whose cells they hold. */
 export async function tagStructured(tx: Tx, source: SourceRecord, tables: WrittenTable[], rawBySheet: RawBySheet): Promise<void> {
+  if (!(await listTagsOf(tx.orm, [...rawBySheet.values()])).some(isThere)) return;
   for (const { tableId, sheet, columns, flows } of tables) {
     const inputId = rawBySheet.get(sheet);
     if (!inputId || inputId === tableId) continue;

@@ -11,15 +11,13 @@ export async function keepTables(
   step: (done: number, total: number | null) => void,
 ): Promise<WrittenTable[]> {
   const written = made.length > 0 ? await file.ask('writeTables', { places }, ({ done, total }) => step(done, total)) : [];
-  const kept: WrittenTable[] = [];
-  for (const [index, table] of written.entries()) {
+  return file.keepEach(written, async (table, index) => {
     const prefix = places[index]?.prefix ?? '';
-    kept.push({
+    return {
       ...table,
       layers: await file.keepLayers(prefix, table.layers),
       provenanceKey: table.provenanceKey && (await file.keep(prefix, table.provenanceKey)).key,
       kept: table.kept && { ...table.kept, key: (await file.keep(prefix, table.kept.key)).key },
-    });
-  }
-  return kept;
+    };
+  });
 }

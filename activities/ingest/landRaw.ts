@@ -31,7 +31,7 @@ import { requireAsker } from '../jobs/requireAsker.ts';
 import { withRoomForTables } from '../storage/withRoom.ts';
 import { retryOnMove } from '../tables/editTable.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
-import { landTable, type RawDraft, type WrittenTable } from './landTables.ts';
+import { landNew, type RawDraft, type WrittenTable } from './landTables.ts';
 import { fileOfIngest } from './readSourceFile.ts';
 import { scanRecords } from './scanRecords.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
@@ -101,13 +101,11 @@ async function scanFile(
     const written = await open.ask('writeRaw', { input: open.input, rowBases, keep: isStructuredNext }, ({ done, total }) =>
       progress.step(done, total),
     );
-    const kept: RawSheet[] = [];
-    for (const sheet of written) {
+    return open.keepEach(written, async (sheet): Promise<RawSheet> => {
       const prefix = tablePrefix({ ...source, id: placeOf(sheet.sheet).tableId });
       const layers = await open.keepLayers(prefix, sheet.layers);
-      kept.push({ ...sheet, layers, kept: sheet.kept && { ...sheet.kept, key: (await open.keep(prefix, sheet.kept.key)).key } });
-    }
-    return kept;
+      return { ...sheet, layers, kept: sheet.kept && { ...sheet.kept, key: (await open.keep(prefix, sheet.kept.key)).key } };
+    });
   });
   await progress.settle();
   if (sheets.length === 0)
@@ -148,8 +146,11 @@ async function land(services: Services, tx: Tx, job: IngestJob, draft: RawDraft 
   if (await abandonIfGone(tx, job, source)) return 'over';
   if (draft && !input.revise) {
     const names = await openTableNames(tx, source.workbookId);
-    for (const [position, table] of draft.tables.entries())
-      await landTable(tx, { source, revision: input.revision, table, name: names.claim(table.name, table.sheet), position });
+    const landing = { source, revision: input.revision };
+    await landNew(
+      tx,
+      draft.tables.map((table, position) => ({ ...landing, table, name: names.claim(table.name, table.sheet), position })),
+    );
     source = await updateSource(tx, source.id, { extents: draft.extents, mode: 'auto' });
   }
   // Files of records have their names and types already.

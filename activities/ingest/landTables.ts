@@ -10,7 +10,7 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { restoreTable } from '../../store/pg/restore.ts';
 import { insertLandings, type LandingRecord, moveLanding, type SourceRecord } from '../../store/pg/sources.ts';
 import { markStale } from '../../store/pg/tableEdits.ts';
-import { insertTable, raiseCounters } from '../../store/pg/tables.ts';
+import { insertTables, raiseCounters } from '../../store/pg/tables.ts';
 import { beginEventId, makeId } from '../../store/services.ts';
 import { openConflicts } from '../merge/openConflicts.ts';
 import { applyEdit } from '../tables/editTable.ts';
@@ -69,23 +69,27 @@ export interface Landing {
   position: number;
 }
 
-/** Runs inside the transaction: a new table at version 1, with its origin. */
-export async function landTable(tx: Tx, landing: Landing): Promise<void> {
-  const { source, table, name } = landing;
-  await insertTable(tx, {
+/** Runs inside the transaction: new tables at version 1, with their origin. */
+export async function landNew(tx: Tx, landings: Landing[]): Promise<void> {
+  const made = landings.map(({ source, table, name }) => ({
     id: table.tableId,
     workbookId: source.workbookId,
     accountId: source.accountId,
     name,
-    layer: 'base',
+    layer: 'base' as const,
     versionUid: makeId('ver'),
     manifestId: makeId('mft'),
     columns: table.columns,
-    layers: [...table.layers, { kind: 'log', after: 1, upTo: null }],
+    layers: [...table.layers, { kind: 'log' as const, after: 1, upTo: null }],
     rowCount: table.rowCount,
     nextRowId: table.maxRowId + 1,
-  });
-  await writeDown(tx, landing, table.tableId, 1, 'table.create');
+  }));
+  await insertTables(tx, made);
+  await writeDown(
+    tx,
+    landings.map((landing) => ({ ...landing, tableId: landing.table.tableId, editVersion: 1 })),
+    'table.create',
+  );
 }
 
 /**
@@ -108,7 +112,7 @@ export async function relandTable(tx: Tx, landing: Landing, before: TableAt, car
   });
   const usedIds = [...table.columns, ...columns].map(({ id }) => id);
   await raiseCounters(tx, before.table.id, { columnId: Math.max(0, ...usedIds), rowId: table.maxRowId });
-  await writeDown(tx, landing, before.table.id, editVersion, 'source.revise');
+  await writeDown(tx, [{ ...landing, tableId: before.table.id, editVersion }], 'source.revise');
   await markStale(tx, before.table, anyChange, beginEventId());
   if (carried?.edit) await applyEdit(tx, carried.edit.at, carried.edit.plan);
   if (carried) await openConflicts(tx, before.table, carried.conflicts, { kind: 'overwrite', branchId: null, editVersion });
@@ -120,19 +124,18 @@ export async function keepLanding(tx: Tx, landing: Omit<Landing, 'name'>): Promi
   await moveLanding(tx, { tableId: table.tableId, sourceId: source.id, revision: source.revision }, describeLanding(landing));
 }
 
-async function writeDown(
-  tx: Tx,
-  { source, revision, table, name, position }: Landing,
-  tableId: string,
-  editVersion: number,
-  kind: 'table.create' | 'source.revise',
-) {
-  await insertLandings(tx, [{ tableId, editVersion, ...describeLanding({ source, revision, table, position }) }]);
-  const formulasKey = table.kept && table.kept.formulas > 0 ? table.kept.key : null;
-  tx.note(
-    source.workbookId,
-    tableLanded(kind, source, { table: { id: tableId, name }, editVersion, revision, rows: table.rowCount, formulasKey }),
+type Landed = Landing & { tableId: string; editVersion: number };
+
+async function writeDown(tx: Tx, landed: Landed[], kind: 'table.create' | 'source.revise'): Promise<void> {
+  await insertLandings(
+    tx,
+    landed.map((each) => ({ tableId: each.tableId, editVersion: each.editVersion, ...describeLanding(each) })),
   );
+  for (const { source, revision, table, name, tableId, editVersion } of landed) {
+    const formulasKey = table.kept && table.kept.formulas > 0 ? table.kept.key : null;
+    const what = { table: { id: tableId, name }, editVersion, revision, rows: table.rowCount, formulasKey };
+    tx.note(source.workbookId, tableLanded(kind, source, what));
+  }
 }
 
 function describeLanding({ source, revision, table, position }: Omit<Landing, 'name'>) {

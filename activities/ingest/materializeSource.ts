@@ -26,7 +26,7 @@ import { appendRegions } from './appendRegions.ts';
 import { endMaterialize } from './endMaterialize.ts';
 import { refuseSourceJob } from './failSourceJob.ts';
 import { keepTables } from './keepTables.ts';
-import { landTable, type WrittenTable } from './landTables.ts';
+import { landNew, type WrittenTable } from './landTables.ts';
 import { listMadeTables } from './listMadeTables.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
 import { workOnFile } from './workOnFile.ts';
@@ -87,14 +87,11 @@ async function makeTables(
         const now = (await lockSource(tx, source.id)) as SourceRecord;
         const earlier = await listMadeTables(tx.orm, source.id);
         const names = await openTableNames(tx, source.workbookId);
-        for (const [index, table] of draft.entries())
-          await landTable(tx, {
-            source: now,
-            revision: now.revision,
-            table,
-            name: names.claim(table.name, table.sheet),
-            position: 10_000 + index,
-          });
+        const landing = { source: now, revision: now.revision };
+        await landNew(
+          tx,
+          draft.map((table, index) => ({ ...landing, table, name: names.claim(table.name, table.sheet), position: 10_000 + index })),
+        );
         await tagNew(tx, now, draft, earlier);
         for (const layout of layouts) await rememberLayout(tx, now, layout);
         const tableIds = draft.map(({ tableId }) => tableId);
@@ -108,7 +105,10 @@ async function makeTables(
 async function tagNew(tx: Tx, source: SourceRecord, made: WrittenTable[], earlier: LandedTable[]): Promise<void> {
   const raw = new Map(earlier.filter(({ landing }) => landing.role === 'raw').map(({ landing, table }) => [landing.sheet, table.id]));
   const [known, others] = [made.filter(({ sheet }) => raw.has(sheet)), made.filter(({ sheet }) => !raw.has(sheet))];
-  for (const { tableId, sheet, flows } of known) await putStructured(tx, { tableId, inputId: raw.get(sheet) ?? '', flows: flows ?? null });
+  await putStructured(
+    tx,
+    known.map(({ tableId, sheet, flows }) => ({ tableId, inputId: raw.get(sheet) ?? '', flows: flows ?? null })),
+  );
   await tagStructured(tx, source, known, raw);
   await tagMaterialized(
     tx,

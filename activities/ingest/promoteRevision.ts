@@ -12,7 +12,7 @@ import type { Services } from '../../store/services.ts';
 import { tagRevised } from '../governance/tagLanded.ts';
 import { prepareCarry } from './carryEdits.ts';
 import { abandonIfGone, endIngest } from './endIngest.ts';
-import { type CarriedEdits, landTable, type RawDraft, relandTable, type WrittenTable } from './landTables.ts';
+import { type CarriedEdits, landNew, type RawDraft, relandTable, type WrittenTable } from './landTables.ts';
 import { isEdited, listMadeTables } from './listMadeTables.ts';
 import { archiveTable, type CarriedByTable, endStructured, landAll, lockAll } from './promoteTables.ts';
 import type { StructuredDraft } from './structure.ts';
@@ -102,7 +102,7 @@ async function relandRaw(tx: Tx, job: IngestJob, source: SourceRecord, tables: W
       continue;
     }
     const name = names.claim(table.name, table.sheet);
-    await landTable(tx, { ...landing, name });
+    await landNew(tx, [{ ...landing, name }]);
     if (!isUnderstood) continue;
     names.free(name);
     await placeTable(tx, table.tableId, { name: nameArchivedRaw(name, sheets.naming), state: 'archived', description: null });

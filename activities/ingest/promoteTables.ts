@@ -8,7 +8,7 @@ import { finishStructuring, type LandedTable, lockSource, putStructured, type So
 import { holdTagsNow } from '../../store/pg/tagFlows.ts';
 import { settleCredits } from '../credits/settleCredits.ts';
 import { endIngest } from './endIngest.ts';
-import { type CarriedEdits, keepLanding, landTable, relandTable, type WrittenTable } from './landTables.ts';
+import { type CarriedEdits, keepLanding, type Landing, landNew, relandTable, type WrittenTable } from './landTables.ts';
 import type { StructuredDraft } from './structure.ts';
 
 export type CarriedByTable = ReadonlyMap<string, CarriedEdits>;
@@ -37,16 +37,21 @@ export async function landAll(
   carried: CarriedByTable = new Map(),
 ): Promise<void> {
   const { revision } = job.input;
+  const fresh: Landing[] = [];
   for (const [index, table] of tables.entries()) {
     const at = before.get(table.tableId);
     // Places structured tables after the raw tables of the source.
     const landing = { source, revision, table, position: 10_000 + index };
     if (at && table.isSame) await keepLanding(tx, landing);
     else if (at) await relandTable(tx, { ...landing, name: at.table.name }, at, carried.get(table.tableId) ?? null);
-    else await landTable(tx, { ...landing, name: names.claim(table.name, table.sheet) });
-    const inputId = rawBySheet.get(table.sheet);
-    if (inputId && inputId !== table.tableId) await putStructured(tx, { tableId: table.tableId, inputId, flows: table.flows ?? null });
+    else fresh.push({ ...landing, name: names.claim(table.name, table.sheet) });
   }
+  await landNew(tx, fresh);
+  const edges = tables.flatMap(({ tableId, sheet, flows }) => {
+    const inputId = rawBySheet.get(sheet);
+    return inputId && inputId !== tableId ? [{ tableId, inputId, flows: flows ?? null }] : [];
+  });
+  await putStructured(tx, edges);
 }
 
 export async function endStructured(

@@ -8,6 +8,9 @@ import type { Services } from '../../store/services.ts';
 import type { FileInput, Step, Steps } from './fileProgram/requests.ts';
 import { type SourceFile, withSourceFile } from './readSourceFile.ts';
 
+/** Tables whose files are put into the blob store at a time. */
+const keptAtOnce = 16;
+
 type ReportProgress = (progress: Progress) => void;
 
 /** A file while a process works on it. */
@@ -46,6 +49,19 @@ export class OpenFile {
   async keepLayers(prefix: string, layers: Layer[]): Promise<Layer[]> {
     const kept: Layer[] = [];
     for (const layer of layers) kept.push(layer.kind === 'log' ? layer : { ...layer, ...(await this.keep(prefix, layer.key)) });
+    return kept;
+  }
+
+  /** Keeps the files of several things, some at a time. All that was begun is waited for, so that `dropKept` finds every file. */
+  async keepEach<T, R>(things: T[], keep: (thing: T, index: number) => Promise<R>): Promise<R[]> {
+    const kept: R[] = [];
+    for (let first = 0; first < things.length; first += keptAtOnce) {
+      const some = await Promise.allSettled(things.slice(first, first + keptAtOnce).map((thing, k) => keep(thing, first + k)));
+      for (const each of some) {
+        if (each.status === 'rejected') throw each.reason;
+        kept.push(each.value);
+      }
+    }
     return kept;
   }
 

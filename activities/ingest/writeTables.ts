@@ -7,10 +7,10 @@ import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
 import type { StoredValue } from '../../core/types/index.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
-import { csvField, type DraftStorage, type FileColumn, type WrittenFile, writeLines, writeValues } from '../../store/duckdb/writeFile.ts';
+import { type DraftStorage, type FileColumn, type WrittenFile, writeValues } from '../../store/duckdb/writeFile.ts';
 import { keptColumns, provenanceColumns } from '../../store/tables/sourceCells.ts';
 import type { WrittenTable } from './landTables.ts';
-import { type FormulaCell, listFormulas } from './listFormulas.ts';
+import { listFormulas } from './listFormulas.ts';
 import { listBlocks, type ProvenanceBlock } from './provenanceBlocks.ts';
 import { RowOrder } from './rowOrder.ts';
 
@@ -45,9 +45,6 @@ export const tableLimits: TableLimits = {
   fileBytes: compactionLimits.fileBytes,
   columns: 4_096,
 };
-
-/** Rows between two progress reports. */
-const stepLines = 8_192;
 
 /** Writes the tables of a structured file to the blob store. If anything fails, no file remains. */
 export async function writeTables(
@@ -103,15 +100,6 @@ function checkWidth({ name, columns }: OutputTable, limits: TableLimits): void {
     `The table ${name} would have ${columns.length} columns; ${limits.columns} are possible.`,
     'Split the sheet into narrower tables, or choose narrower regions.',
   );
-}
-
-function* paced(lines: Iterable<string>, reportStep: () => void): Generator<string> {
-  let n = 0;
-  for (const line of lines) {
-    n += 1;
-    if (n % stepLines === 0) reportStep();
-    yield line;
-  }
 }
 
 interface Files {
@@ -242,25 +230,17 @@ class TableWork {
   }
 
   private async writeKept(): Promise<WrittenTable['kept']> {
-    const cells = listFormulas(this.grid, this.table);
-    const first = cells.next();
-    if (first.done) return null;
-    const counts = { formulas: 0, values: 0 };
-    const { storage, prefix, step, keys } = this.files;
-    step();
-    const { key } = await writeLines(storage, prefix, keptColumns, paced(this.keptLines(first.value, cells, counts), step));
-    keys.push(key);
-    return { key, ...counts };
-  }
-
-  private *keptLines(first: FormulaCell, rest: Iterable<FormulaCell>, counts: { formulas: number; values: number }): Generator<string> {
-    const lineOf = ({ row, column, stored, formula }: FormulaCell) => {
-      counts.formulas += 1;
-      if (stored !== null) counts.values += 1;
-      return `${this.order.numberOf(row)},${this.idOf(column)},${csvField(stored)},${csvField(formula)}`;
-    };
-    yield lineOf(first);
-    for (const cell of rest) yield lineOf(cell);
+    const [rows, columns, stored, formulas] = [[] as number[], [] as number[], [] as (string | null)[], [] as string[]];
+    for (const cell of listFormulas(this.grid, this.table)) {
+      rows.push(this.order.numberOf(cell.row));
+      columns.push(this.idOf(cell.column));
+      stored.push(cell.stored);
+      formulas.push(cell.formula);
+    }
+    if (rows.length === 0) return null;
+    const fields = [rows, columns, stored, formulas];
+    const { key } = await this.writeValues([...keptColumns], rows.length, (row, column) => fields[column]?.[row] ?? null);
+    return { key, formulas: rows.length, values: stored.filter((text) => text !== null).length };
   }
 }
 

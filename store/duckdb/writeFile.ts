@@ -9,8 +9,8 @@ import type { LogEntry, LogRow } from '../../core/table/log.ts';
 import { type ColumnRecord, rowIdColumn } from '../../core/table/table.ts';
 import type { StoredValue } from '../../core/types/infer.ts';
 import type { BlobStore, DraftStore } from '../blobs/blobStore.ts';
-import { FixedColumn } from '../parquet/columnEncoders.ts';
-import { openColumn, ParquetFile } from '../parquet/parquetFile.ts';
+import { FixedColumn, IntegerColumn } from '../parquet/columnEncoders.ts';
+import { type GroupColumn, openColumn, ParquetFile } from '../parquet/parquetFile.ts';
 import { storeType, type ValueColumn } from '../parquet/storedTypes.ts';
 import { fieldIds, innerName } from './buildRelation.ts';
 import type { Engine } from './engine.ts';
@@ -52,7 +52,11 @@ export async function writeSegment(storage: Storage, prefix: string, columns: Co
 }
 
 /** Writes a temporary file by `write` and moves it to the blob store. */
-export async function storeFile(storage: Storage, prefix: string, write: (path: string) => Promise<void>): Promise<WrittenFile> {
+export async function storeFile(
+  storage: Pick<DraftStorage, 'blobs'>,
+  prefix: string,
+  write: (path: string) => Promise<void>,
+): Promise<WrittenFile> {
   const draft = await storage.blobs.draft();
   try {
     await write(draft);
@@ -216,12 +220,20 @@ export async function writeLines(
   }
 }
 
-/** Types that are written plainly as they are; values of the others are passed as texts. */
-const plainTypes = new Set(['VARCHAR', 'BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP']);
+/** Types that are written plainly as they are; values of the others are passed as texts. Columns of the service may be `INTEGER`. */
+const plainTypes = new Set(['VARCHAR', 'BIGINT', 'INTEGER', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP']);
+
+function openPlain({ id, name, type }: FileColumn): GroupColumn<ValueColumn | IntegerColumn> {
+  if (type === 'INTEGER') return openColumn({ fieldId: id, name, type });
+  return openColumn({ fieldId: id, name, type: storeType(parseColumnType(plainTypes.has(type) ? type : 'VARCHAR') as ColumnType) });
+}
 
 /** Values that are collected before they are written, and rows. */
 const plainValues = 1_048_576;
 const plainRows = 16_384;
+
+/** A file of few values is read as quickly however it is encoded. */
+const fewValues = 131_072;
 
 export interface ValueSource {
   rows: number;
@@ -231,50 +243,59 @@ export interface ValueSource {
 }
 
 /**
- * Writes values as Parquet. Our own writer takes them many times faster than DuckDB would, one by one or as CSV; DuckDB then
- * encodes the file as it reads it best. If `source` throws, nothing is left behind.
+ * Writes values as Parquet. Our own writer takes them many times faster than DuckDB would, one by one or as CSV; where they are
+ * many, DuckDB then encodes the file as it reads it best. If `source` throws, nothing is left behind.
  */
 export async function writeValues(storage: DraftStorage, prefix: string, columns: FileColumn[], source: ValueSource): Promise<WrittenFile> {
-  const [plain, draft] = await Promise.all([storage.blobs.draft(), storage.blobs.draft()]);
+  const isFew = source.rows <= plainRows && source.rows * columns.length <= fewValues;
+  if (isFew && columns.every(({ type }) => plainTypes.has(type)))
+    return storeFile(storage, prefix, (path) => writePlain(path, columns, source, { svc_file: randomUUID() }));
+  const plain = await storage.blobs.draft();
   try {
-    await writePlain(plain, columns, source);
+    const numbered = columns.map((column, k) => ({ ...column, id: k + 1 }));
+    await writePlain(plain, numbered, source, {});
     const select = selectTyped(columns, `read_parquet(${quoteText(plain)})`);
-    await storage.engine.use((connection) =>
-      connection.run(`COPY (${select}) TO ${quoteText(draft)} (${parquetOptions()}, ${fieldIdList(columns)})`),
+    return await storeFile(storage, prefix, (draft) =>
+      storage.engine.use(async (connection) => {
+        await connection.run(`COPY (${select}) TO ${quoteText(draft)} (${parquetOptions()}, ${fieldIdList(columns)})`);
+      }),
     );
-    const { key, size } = await storage.blobs.put(prefix, draft, 'parquet');
-    return { key, bytes: size };
   } finally {
-    await Promise.all([rm(plain, { force: true }), rm(draft, { force: true })]);
+    await rm(plain, { force: true });
   }
 }
 
-async function writePlain(path: string, columns: FileColumn[], { rows, valueAt, step }: ValueSource): Promise<void> {
-  const stored = columns.map(({ type }) => storeType(parseColumnType(plainTypes.has(type) ? type : 'VARCHAR') as ColumnType));
+async function writePlain(
+  path: string,
+  columns: FileColumn[],
+  { rows, valueAt, step }: ValueSource,
+  metadata: Record<string, string>,
+): Promise<void> {
   const size = Math.max(1, Math.min(plainRows, Math.floor(plainValues / columns.length)));
   const file = await ParquetFile.create(path);
   try {
     // One group at least: a file without any has no columns.
     for (let first = 0; first === 0 || first < rows; first += size) {
       const last = Math.min(rows, first + size);
-      const group = stored.map((type, k) => {
-        const column = openColumn({ fieldId: k + 1, name: columns[k]?.name ?? '', type });
+      const group = columns.map((each, k) => {
+        const column = openPlain(each);
         for (let row = first; row < last; row += 1) putValue(column.values, row - first, valueAt(row, k));
         return column;
       });
       await file.writeGroup(last - first, group);
       step();
     }
-    await file.finish({});
+    await file.finish(metadata);
   } catch (error) {
     await file.abandon();
     throw error;
   }
 }
 
-function putValue(values: ValueColumn, row: number, value: StoredValue): void {
+function putValue(values: ValueColumn | IntegerColumn, row: number, value: StoredValue): void {
   if (value === null) return;
-  if (typeof value === 'number' && values instanceof FixedColumn) values.putValue(row, value);
+  if (values instanceof IntegerColumn) values.add(Number(value));
+  else if (typeof value === 'number' && values instanceof FixedColumn) values.putValue(row, value);
   else values.putString(row, String(value));
 }
 

@@ -21,6 +21,7 @@ export function findFileProgram(memoryBytes: number): Promise<ChildProgram> {
   return describeProgram(prepareFileBundle, {
     memoryBytes: memoryBytes + 256 * MIB,
     heapMb: Math.max(64, Math.floor((0.75 * memoryBytes) / MIB)),
+    youngMb: 32,
     threads: 2,
   });
 }

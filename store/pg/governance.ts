@@ -7,6 +7,7 @@ import { columnTags, policies, workbooks } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import { defineLookup } from './lookups.ts';
+import { slice } from './slices.ts';
 
 export type PolicyRecord = typeof policies.$inferSelect;
 export type TagRecord = typeof columnTags.$inferSelect;
@@ -110,10 +111,10 @@ export async function listTagsOf(orm: Orm, tableIds: string[]): Promise<TagRecor
 }
 
 export async function putTags(tx: Tx, rows: (typeof columnTags.$inferInsert)[]): Promise<void> {
-  for (let from = 0; from < rows.length; from += 1000)
+  for (const some of slice(rows))
     await tx.orm
       .insert(columnTags)
-      .values(rows.slice(from, from + 1000))
+      .values(some)
       .onConflictDoUpdate({
         target: [columnTags.tableId, columnTags.columnId, columnTags.tag],
         set: {

@@ -4,6 +4,7 @@ import type { TableRecord } from '../../core/table/table.ts';
 import { jobDrafts, landings, sources, structurings, tableInputs, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
+import { slice } from './slices.ts';
 import { tableRecord } from './tables.ts';
 
 export type SourceRecord = typeof sources.$inferSelect;
@@ -136,7 +137,7 @@ export async function listLandings(orm: Orm, tableIds: string[]): Promise<(Landi
 }
 
 export async function insertLandings(tx: Tx, rows: (typeof landings.$inferInsert)[]): Promise<void> {
-  if (rows.length > 0) await tx.orm.insert(landings).values(rows);
+  for (const some of slice(rows)) await tx.orm.insert(landings).values(some);
 }
 
 /** What a revision of the source made of a table counts for the next one, too. */
@@ -169,12 +170,16 @@ export async function restoreLandings(tx: Tx, tableId: string, oldVersion: numbe
   );
 }
 
-/** That a table was structured from the raw table of its sheet, and by which columns. */
-export async function putStructured(tx: Tx, edge: Pick<typeof tableInputs.$inferInsert, 'tableId' | 'inputId' | 'flows'>): Promise<void> {
-  await tx.orm
-    .insert(tableInputs)
-    .values({ ...edge, kind: 'structuring' })
-    .onConflictDoUpdate({ target: [tableInputs.tableId, tableInputs.inputId], set: { flows: edge.flows } });
+/** That tables were structured from the raw tables of their sheets, and by which columns. */
+export async function putStructured(
+  tx: Tx,
+  edges: Pick<typeof tableInputs.$inferInsert, 'tableId' | 'inputId' | 'flows'>[],
+): Promise<void> {
+  for (const some of slice(edges))
+    await tx.orm
+      .insert(tableInputs)
+      .values(some.map((edge) => ({ ...edge, kind: 'structuring' as const })))
+      .onConflictDoUpdate({ target: [tableInputs.tableId, tableInputs.inputId], set: { flows: sql`excluded.flows` } });
 }
 
 /** Names of tables that somebody derived from these; those made by structuring, and reports, do not count. */

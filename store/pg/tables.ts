@@ -7,6 +7,7 @@ import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import { defineLookup } from './lookups.ts';
 import { buildJson, selectColumns } from './selectColumns.ts';
+import { slice } from './slices.ts';
 
 export interface TableFilter {
   workbookId: string;
@@ -209,8 +210,15 @@ export interface NewTable {
 
 /** Creates a table at version 1. Row and column ids count from 1. */
 export async function insertTable(tx: Tx, made: NewTable): Promise<void> {
-  const { columns, layers, ...table } = made;
-  await tx.orm.insert(tables).values({
+  await insertTables(tx, [made]);
+}
+
+export async function insertTables(tx: Tx, made: NewTable[]): Promise<void> {
+  for (const some of slice(made)) await insertSome(tx, some);
+}
+
+async function insertSome(tx: Tx, made: NewTable[]): Promise<void> {
+  const rows = made.map(({ columns, layers, ...table }) => ({
     ...table,
     editVersion: 1,
     schemaVersion: 1,
@@ -218,22 +226,35 @@ export async function insertTable(tx: Tx, made: NewTable): Promise<void> {
     fileBytes: sumLayers(layers),
     createdAt: tx.at,
     updatedAt: tx.at,
-  });
-  await tx.orm.insert(manifests).values({ id: made.manifestId, tableId: made.id, layers, createdAt: tx.at });
-  await tx.orm.insert(tableVersions).values({
-    tableId: made.id,
-    editVersion: 1,
-    uid: made.versionUid,
-    manifestId: made.manifestId,
-    schemaVersion: 1,
-    rowCount: made.rowCount,
-    createdAt: tx.at,
-  });
-  // As arrays, because a statement can have 65,535 parameters, and a sheet 16,384 columns.
+  }));
+  await tx.orm.insert(tables).values(rows);
+  await tx.orm
+    .insert(manifests)
+    .values(made.map(({ manifestId, id, layers }) => ({ id: manifestId, tableId: id, layers, createdAt: tx.at })));
+  await tx.orm.insert(tableVersions).values(
+    made.map(({ id, versionUid, manifestId, rowCount }) => ({
+      tableId: id,
+      editVersion: 1,
+      uid: versionUid,
+      manifestId,
+      schemaVersion: 1,
+      rowCount,
+      createdAt: tx.at,
+    })),
+  );
+  // As arrays, because a sheet can have 16,384 columns.
+  const columns = made.flatMap(({ id, accountId, columns }) => columns.map((column, i) => ({ ...column, id, accountId, position: i + 1 })));
   await tx.client.query(
     `INSERT INTO table_columns (table_id, account_id, column_id, from_version, name, type, position)
-     SELECT $1, $2, n, 1, name, type, n FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS given (name, type, n)`,
-    [made.id, made.accountId, columns.map(({ name }) => name), columns.map(({ type }) => type)],
+     SELECT id, account_id, n, 1, name, type, n
+     FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[]) AS given (id, account_id, n, name, type)`,
+    [
+      columns.map(({ id }) => id),
+      columns.map(({ accountId }) => accountId),
+      columns.map(({ position }) => position),
+      columns.map(({ name }) => name),
+      columns.map(({ type }) => type),
+    ],
   );
 }
 

@@ -4,13 +4,14 @@ import { nameCell } from '../../a1/address.ts';
 import type { OutputTable } from '../building/output.ts';
 import { CellClass, type SheetView } from '../sheet/sheet.ts';
 import type { Finding } from '../spec/finding.ts';
-import { COLUMN_CLASS_SHARE, LISTED_CELLS } from '../thresholds.ts';
+import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, LISTED_CELLS } from '../thresholds.ts';
 
 export function findColumnLosses(view: SheetView, table: OutputTable): Finding[] {
   if (table.role !== 'data' && table.role !== 'level') return [];
   const columns = countColumns(table);
   const lossy = columns.map(({ filled, known }, c) => table.columns[c]!.type !== 'VARCHAR' && filled > known);
   const texts = columns.map((_, c) => table.columns[c]!.type === 'VARCHAR' && !table.made.includes(c));
+  dropPlainTexts(view, table, texts);
   if (!lossy.includes(true) && !texts.includes(true)) return [];
   const marks: number[] = [];
   const split = columns.map(() => ({ numbers: 0, others: [] as number[] }));
@@ -21,7 +22,7 @@ export function findColumnLosses(view: SheetView, table: OutputTable): Finding[]
       if (lossy[column] && table.rows[n]![column] === null) marks.push(cell);
       else if (texts[column]) {
         sortCell(view, cell, split[column]!);
-        // Text in earnest: the rest of it need not be looked at.
+        // Too few can be numbers by now: the rest of it need not be looked at.
         if (split[column]!.others.length > columns[column]!.filled * (1 - COLUMN_CLASS_SHARE)) texts[column] = false;
       }
     }
@@ -36,6 +37,26 @@ export function findColumnLosses(view: SheetView, table: OutputTable): Finding[]
     findings.push(makeFinding(view, table, 'forced_text', others, message));
   });
   return findings;
+}
+
+/** Steps of this share of the rows meet them without a rhythm, whatever rhythm the rows have. */
+const GOLDEN_SHARE = (Math.sqrt(5) - 1) / 2;
+
+/** Long columns without a single number among many cells from all over are text in earnest, and need no closer look. */
+function dropPlainTexts(view: SheetView, table: OutputTable, texts: boolean[]): void {
+  const { rows, provenance } = table;
+  if (rows.length < 10 * COLUMN_SAMPLE_ROWS) return;
+  const split = texts.map(() => ({ numbers: 0, others: [] as number[] }));
+  for (let k = 1; k <= COLUMN_SAMPLE_ROWS; k += 1) {
+    const row = Math.floor(((k * GOLDEN_SHARE) % 1) * rows.length);
+    for (let at = provenance.offsets[row]!; at < provenance.offsets[row + 1]!; at += 1) {
+      const column = provenance.columns[at]!;
+      if (texts[column]) sortCell(view, provenance.cells[at]!, split[column]!);
+    }
+  }
+  split.forEach(({ numbers, others }, c) => {
+    if (numbers === 0 && others.length > COLUMN_SAMPLE_ROWS / 2) texts[c] = false;
+  });
 }
 
 /** How many cells each column was given, and how many of them are values. */

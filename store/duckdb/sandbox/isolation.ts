@@ -30,9 +30,10 @@ const setLimits = (memoryBytes: number) => `{ echo 800 > /proc/self/oom_score_ad
 ulimit -c 0; ulimit -f ${fileLimitBlocks}; ulimit -d ${Math.ceil(memoryBytes / 1024)} || exit 71
 exec "$@"`;
 
-const nodeFlags = ({ heapMb, threads }: ProgramLimits) => [
+const nodeFlags = ({ heapMb, youngMb, threads }: ProgramLimits) => [
   `--v8-pool-size=${threads}`,
   `--max-old-space-size=${heapMb}`,
+  ...(youngMb ? [`--max-semi-space-size=${youngMb}`] : []),
   '--disable-proto=delete',
   '--disallow-code-generation-from-strings',
 ];

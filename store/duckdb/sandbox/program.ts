@@ -24,6 +24,8 @@ export interface ProgramLimits {
   memoryBytes: number;
   /** Of JavaScript's objects. */
   heapMb: number;
+  /** Of the youngest of them, in MiB: with more room fewer are copied. Node's own default otherwise. */
+  youngMb?: number;
   /** For compilation, garbage collection and files; each takes memory. */
   threads: number;
 }
