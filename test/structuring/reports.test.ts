@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listCells } from '../../core/structuring/index.ts';
+import { analyze, listCells } from '../../core/structuring/index.ts';
 import { drawGrid } from './picture.ts';
 import { structure } from './structure.ts';
 
@@ -40,6 +40,15 @@ describe('build: statements', () => {
     ]);
     const level2 = out.table('損益計算書_階層2');
     expect(listCells(grid, level2, 0)).toEqual(['B3', 'A4', 'A5:B5']);
+  });
+
+  it.each([
+    ['a sum over time', '累計 | 310 | 330', 'computed'],
+    ['a sum over time that happens to add up', '累計 | 30 | 50', 'total'],
+    ['a total that does not add up', '合計 | 310 | 330', 'total'],
+  ])('list %s as what it is', (_, last, kind) => {
+    const { regions } = analyze([drawGrid(`品目 | 4月 | 5月\n本 | 10 | 20\n紙 | 20 | 30\n${last}`)], 'file.xlsx');
+    expect(regions.flatMap(({ totals = [] }) => totals.filter(({ at }) => at === 4))).toMatchObject([{ kind }]);
   });
 
   it('are understood from the numbers alone, signs included', () => {

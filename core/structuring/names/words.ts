@@ -55,6 +55,11 @@ export function isWholeLabel(label: string): boolean {
   return label.length <= 80 && MAY_BE_WHOLE.test(label) && WHOLE_LABEL.test(compact(label));
 }
 
+/** `Total since January 1`, `累計`: a sum over time, which the rows around it need not add up to. */
+export function isRunningTotal(label: string): boolean {
+  return /累計|\b(?:since|to date|ytd|cumulative)\b/i.test(compact(label));
+}
+
 export function isSubtotalLabel(label: string): boolean {
   return SUBTOTAL_LABEL.test(compact(label));
 }

@@ -1,6 +1,6 @@
 /** Finds the rows that are computed from others: sums below, sums above, differences. */
 
-import { isProfitLabel, isResultLabel, isSubtotalLabel } from '../names/words.ts';
+import { isProfitLabel, isResultLabel, isRunningTotal, isSubtotalLabel } from '../names/words.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 import {
   MAX_DIFFERENCE_TERMS,
@@ -286,6 +286,10 @@ function linkTotalWord(context: ReportWork, k: number): void {
     return;
   }
   if (!row.total) return;
+  if (isRunningTotal(row.label)) {
+    row.role = 'computed';
+    return;
+  }
   row.role = 'subtotal';
   row.terms = (tries[0] ?? []).map((part) => ({ row: part, sign: 1 }));
 }

@@ -1,6 +1,6 @@
 /** Reports: levels, parents, totals and differences, from formulas, arithmetic, indents and words, in that order of trust. */
 
-import { isFirstPart } from '../names/words.ts';
+import { isFirstPart, isRunningTotal } from '../names/words.ts';
 import { CellClass, type SheetView } from '../sheet/sheet.ts';
 import { FIGURE_SHARE, MAX_LABEL_COLUMNS } from '../thresholds.ts';
 import { linkComputed } from './computed.ts';
@@ -85,7 +85,7 @@ function assignLevels(rows: ReportRow[]): void {
 
 function isTotalRow(row: ReportRow, rows: ReportRow[]): boolean {
   if (!row.hasValues) return false;
-  if (row.total) return true;
+  if (row.total) return row.role !== 'computed' || !isRunningTotal(row.label);
   if (row.whole && (row.certain || headsParts(row, rows))) return true;
   return (
     row.certain && row.terms.length > 1 && row.terms.every((term) => term.sign > 0) && (row.role === 'subtotal' || isBoldAmong(row, rows))
