@@ -94,8 +94,12 @@ describe.skipIf(chromium === null)('the console', { timeout: 200_000 }, () => {
     mine.complaints.length = 0;
   });
 
-  it('saves what is typed, and takes it back', async () => {
+  it('saves what is typed, says what does not fit, and takes it back', async () => {
     const { page } = mine;
+    await typeCell(page, 3, 0, '百');
+    await page.getByText('must be a whole number').waitFor();
+    mine.complaints.length = 0;
+    // Written anew, it goes in place of what was refused.
     await typeCell(page, 3, 0, '135');
     await page.getByText('Version 2').waitFor();
     expect((await readCells('店別売上', '値'))[0]).toBe(135);
@@ -153,7 +157,7 @@ describe.skipIf(chromium === null)('the console', { timeout: 200_000 }, () => {
     await page.keyboard.press('Enter');
     await panel.getByRole('listitem').filter({ hasText: '締め' }).waitFor();
     await panel.getByRole('slider').press('ArrowLeft');
-    await page.getByText('You see the table as it was at 2.').waitFor();
+    await page.getByText('You see the table as it was at version 2.').waitFor();
     await seeCell(page, 3, 0, '135');
     await panel.getByLabel('From').fill('1');
     await panel.getByLabel('To', { exact: true }).fill('2');

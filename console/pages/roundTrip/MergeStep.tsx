@@ -109,9 +109,6 @@ function PlanView({ plan, isBusy, onMerge, onForget }: { plan: Plan; isBusy: boo
           </tr>
         ))}
       </ListTable>
-      {plan.tables.map((table) => (
-        <PlannedCells key={table.name} table={table} />
-      ))}
       {isEmpty && <p>{t.nothing}</p>}
       <div className="row">
         <button type="button" className="main" disabled={isBusy || isEmpty} onClick={onMerge}>
@@ -121,6 +118,9 @@ function PlanView({ plan, isBusy, onMerge, onForget }: { plan: Plan; isBusy: boo
           {t.forget}
         </button>
       </div>
+      {plan.tables.map((table) => (
+        <PlannedCells key={table.name} table={table} />
+      ))}
     </>
   );
 }

@@ -27,7 +27,7 @@ export function CredentialTable({ credentials, onRevoke }: { credentials: Shown[
             {name} <code className="dim">{prefix}</code>
           </td>
           <td className="dim">{scopes.join(', ')}</td>
-          <td>{resource === 'account' ? t.wholeAccount : resource}</td>
+          <td className="nowrap">{resource === 'account' ? t.wholeAccount : resource}</td>
           <td>{formatTime(created_at)}</td>
           <td>{last_used_at ? formatTime(last_used_at) : t.never}</td>
           <td>{expires_at ? formatTime(expires_at) : t.never}</td>

@@ -35,6 +35,7 @@ export default function UsageSection() {
               label={t.storage}
               days={series.map(({ date, storage_bytes: bytes }) => ({ date, value: bytes ?? 0 }))}
               format={formatBytes}
+              note={known.every(({ storage_bytes: bytes }) => bytes === null) ? t.notMeasured : null}
             />
           </>
         );
@@ -59,16 +60,18 @@ interface DayChartProps {
   label: string;
   days: { date: string; value: number }[];
   format: (value: number) => string;
+  /** Said in place of the greatest value. */
+  note?: string | null;
 }
 
-function DayChart({ label, days, format }: DayChartProps) {
+function DayChart({ label, days, format, note = null }: DayChartProps) {
   const t = useWords(settingsWords);
   const most = Math.max(0, ...days.map(({ value }) => value));
   const width = 100 / Math.max(1, days.length);
   return (
     <figure className="days">
       <figcaption>
-        {label} <span className="dim">{t.most(format(most))}</span>
+        {label} <span className="dim">{note ?? t.most(format(most))}</span>
       </figcaption>
       <svg viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={label}>
         {days.map(({ date, value }, i) => (

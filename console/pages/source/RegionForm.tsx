@@ -48,7 +48,7 @@ export function RegionForm({ region, proposed, sheet, selected, onChange }: Regi
           />
         )}
         {isTable && (
-          <label>
+          <label className="wide">
             {t.name}
             <input
               value={region.name ?? ''}

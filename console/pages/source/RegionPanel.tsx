@@ -84,7 +84,7 @@ export function RegionPanel({ source, sheet, regions, region, proposed, correcti
             <button type="button" className={`region ${each.kind}`} aria-pressed={region?.id === each.id} onClick={() => onChoose(each.id)}>
               <span className="mark">{t.kinds[each.kind]}</span> {each.name ?? ''} <small className="dim">{each.range}</small>{' '}
               {typeof each.confidence === 'number' && (
-                <span className={isUnsure(each) ? 'mark warning' : 'dim'}>{t.sure(Math.round(each.confidence * 100))}</span>
+                <span className={isUnsure(each) ? 'mark warning' : 'dim nowrap'}>{t.sure(Math.round(each.confidence * 100))}</span>
               )}
             </button>
           </li>

@@ -39,6 +39,9 @@ const severities: Record<ParseFinding['kind'], Doubt['severity']> = {
   missing_mark: 'info',
 };
 
+/** The rules of reviews that find the same. */
+const saidBy: Partial<Record<ParseFinding['kind'], string>> = { total_mismatch: 'total-mismatch', forced_text: 'mixed-types' };
+
 /** The worst first, as they came otherwise. */
 const ranks = { error: 0, warning: 1, info: 2 };
 const bySeverity = (a: Doubt, b: Doubt) => ranks[a.severity] - ranks[b.severity];
@@ -52,9 +55,9 @@ export function listDoubts(spec: Pick<Schemas['ParseSpec'], 'findings' | 'doubtf
   const explained = new Set(read.filter(({ kind }) => kind === 'not_understood').map(({ sheet }) => sheet));
   const sheets = (spec?.doubtful ?? []).filter(({ sheet }) => !explained.has(sheet)).map(ofSheet);
   const told = new Set(
-    read.flatMap(({ kind, sheet, cells }) => (kind === 'total_mismatch' ? cells.map((cell) => `${sheet} ${cell}`) : [])),
+    (spec?.findings ?? []).flatMap(({ kind, sheet, cell, cells }) => (cells ?? [cell]).map((each) => `${saidBy[kind]} ${sheet} ${each}`)),
   );
-  const isTold = ({ rule, sheet, evidence }: FileFinding) => rule === 'total-mismatch' && told.has(`${sheet} ${evidence[0]?.cell}`);
+  const isTold = ({ rule, sheet, evidence }: FileFinding) => told.has(`${rule} ${sheet} ${evidence[0]?.cell}`);
   return [
     ...[...read, ...sheets].sort(bySeverity),
     ...reviewed

@@ -52,7 +52,9 @@ export function useCorrections(workbookId: string, name: string, spec: Schemas['
     [spec],
   );
   const change = useCallback(
-    (region: Region) => setDraft((before) => before.map((each) => (each.id === region.id ? region : each))),
+    // What somebody decides is not as sure as it was read, but decided.
+    (region: Region) =>
+      setDraft((before) => before.map((each) => (each.id === region.id ? { ...region, confidence: null, decisions: [] } : each))),
     [setDraft],
   );
   return useMemo<Corrections>(() => {

@@ -18,7 +18,7 @@ interface ColumnMenuProps {
   onClose: () => void;
 }
 
-const menuPixels = 260;
+const menuPixels = 300;
 
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 

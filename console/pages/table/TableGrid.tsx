@@ -102,12 +102,14 @@ export default function TableGrid({ workbookId, name, store, editing, isEditable
       const row = store.row(i);
       if (!row || !noted.has(`${idOf(row)} ${defs[col]?.name}`)) return;
       const right = rect.x + rect.width;
+      ctx.save();
       ctx.beginPath();
       ctx.moveTo(right - 9, rect.y + 1);
       ctx.lineTo(right, rect.y + 1);
       ctx.lineTo(right, rect.y + 10);
       ctx.fillStyle = accentColor;
       ctx.fill();
+      ctx.restore();
     },
     [store, defs, noted, revision],
   );

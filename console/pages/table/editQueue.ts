@@ -77,9 +77,21 @@ export class EditQueue {
 
   add(expectedVersion: number, edits: CellEdit[], inserts: Row[] = []): void {
     if (edits.length + inserts.length === 0) return;
+    const isRefused = this.state === 'held' && isProblem(this.error, 'validation-failed');
+    if (isRefused) this.replace(edits);
     this.waiting.push({ key: crypto.randomUUID(), expectedVersion, edits, inserts });
     this.changed();
-    if (this.state === 'saved') void this.send();
+    if (this.state === 'saved' || isRefused) void this.send();
+  }
+
+  /** Cells that did not fit were written anew. A batch that was refused has had no effect, so it may be another one. */
+  private replace(edits: CellEdit[]): void {
+    const isNew = ({ rowId, column }: CellEdit) => edits.some((edit) => edit.rowId === rowId && edit.column === column);
+    for (const batch of this.waiting) {
+      const left = batch.edits.filter((edit) => !isNew(edit));
+      if (left.length < batch.edits.length) Object.assign(batch, { edits: left, key: crypto.randomUUID() });
+    }
+    this.waiting = this.waiting.filter(({ edits: left, inserts }) => left.length + inserts.length > 0);
   }
 
   retry(): void {

@@ -14,7 +14,7 @@ export function JobList({ workbookId }: { workbookId?: string }) {
   const t = useWords(workbooksWords);
   const jobs = useQuery({
     queryKey: ['jobs'],
-    queryFn: () => ask(api.GET('/api/v1/jobs', { params: { query: { limit: 20 } } })),
+    queryFn: () => ask(api.GET('/api/v1/jobs', { params: { query: { limit: 100 } } })),
     // Only while something moves.
     refetchInterval: ({ state }) => (state.data?.jobs.every(isOver) === false ? 1_500 : 20_000),
   });
@@ -23,7 +23,9 @@ export function JobList({ workbookId }: { workbookId?: string }) {
       <h2>{t.jobs}</h2>
       <Answer of={jobs}>
         {({ jobs }) => {
-          const shown = jobs.filter((job) => workbookId === undefined || job.workbook_id === workbookId);
+          const own = jobs.filter((job) => workbookId === undefined || job.workbook_id === workbookId);
+          // Pages of files have their tables reviewed by themselves; what is done of that would drown the rest.
+          const shown = own.filter((job) => job.kind !== 'review' || job.status !== 'succeeded');
           return shown.length === 0 ? (
             <p className="dim">{t.noJobs}</p>
           ) : (
