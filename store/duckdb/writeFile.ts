@@ -185,7 +185,7 @@ async function writeRows<Row>(storage: Storage, prefix: string, columns: TextCol
 const isText = ({ type }: { type: string }) => type === 'VARCHAR' || type === 'JSON' || type.endsWith('[]');
 
 /** A field of a line for `writeLines`; only text needs it. */
-export function csvField(text: string | null): string {
+function csvField(text: string | null): string {
   if (text === null) return '\\N';
   return text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`;
 }
