@@ -12,6 +12,8 @@ const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
+export const sheetName = '売上';
+
 const columns = ['伝票番号', '日付', '顧客', '商品', '地域', '数量', '単価', '金額', '税率', '担当', '更新日', '備考'];
 
 type Cell = { text: string } | { number: number; style?: number };
@@ -85,7 +87,7 @@ export async function makeXlsx(path: string, rows: number): Promise<void> {
     ],
     [
       'xl/workbook.xml',
-      [`${HEADER}<workbook ${MAIN} xmlns:r="${OFFICE}"><sheets><sheet name="売上" sheetId="1" r:id="r1"/></sheets></workbook>`],
+      [`${HEADER}<workbook ${MAIN} xmlns:r="${OFFICE}"><sheets><sheet name="${sheetName}" sheetId="1" r:id="r1"/></sheets></workbook>`],
     ],
     [
       'xl/styles.xml',

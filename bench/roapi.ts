@@ -12,7 +12,7 @@ export interface Roapi {
 }
 
 /** Null, and a loud line, where it cannot be had. */
-export async function startRoapi(tables: Record<string, string>): Promise<Roapi | null> {
+export async function startRoapi(tables: Record<string, { uri: string; sheet: string }>): Promise<Roapi | null> {
   const python = await preparePython('bench-roapi', ['roapi==0.12.7'], "import importlib.metadata as m; m.version('roapi')").catch(
     (error: unknown) => {
       console.log(
@@ -24,7 +24,7 @@ export async function startRoapi(tables: Record<string, string>): Promise<Roapi 
   if (python === null) return null;
   const program = join(dirname(python), 'roapi');
   const port = await freePort();
-  const list = Object.entries(tables).flatMap(([name, path]) => ['--table', `${name}=${path}`]);
+  const list = Object.entries(tables).flatMap(([name, { uri, sheet }]) => ['--table', `${name}=${uri},format=xlsx,sheet_name=${sheet}`]);
   const child = spawn(program, ['--addr-http', `127.0.0.1:${port}`, ...list], { stdio: 'ignore' });
   const url = `http://127.0.0.1:${port}`;
   for (let tries = 0; tries < 200; tries += 1) {

@@ -108,7 +108,7 @@ function describeRead({ at, effects }: VisibleTable): ReadTable {
 }
 
 /** Small results are stored in the database: writing a blob would take longer than most queries. */
-const inlineBytes = { rows: 262_144, file: 65_536 };
+const inlineBytes = { rows: 1_048_576, file: 65_536 };
 
 async function keepResult(
   services: Services,

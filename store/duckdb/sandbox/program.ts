@@ -48,8 +48,7 @@ export async function describeProgram(prepare: () => Promise<string>, limits: Pr
 export const childSettings = {
   minify: true,
   keepNames: true,
-  // DuckDB's package would search for its binding in places that are not visible inside the isolation.
-  alias: { '@duckdb/node-bindings': './native/duckdb.node' },
+  alias: { '@duckdb/node-bindings': './store/duckdb/sandbox/child/nativeBinding.cjs' },
   external: ['./native/duckdb.node'],
 };
 

@@ -60,7 +60,7 @@ export async function execute(
       await requireWhole(session, statement);
       stopWhenPassed(deadline);
       const executed = { columns, rowCount: small.rowCount, more: small.rowCount > step.pageLimit, elapsedMs: since(began) };
-      return { executed: { ...executed, body: { kind: 'rows' } }, body: Buffer.from(small.text) };
+      return { executed: { ...executed, body: { kind: 'rows' } }, body: small.bytes };
     }
     hasTable = true;
     const { rowCount, more, ended } = await collect(session, first, columns, step, deadline);
@@ -117,7 +117,7 @@ async function readFirst(
   result: DuckDBResult,
   step: ExecuteStep,
   deadline: Deadline,
-): Promise<{ first: AsyncIterable<DuckDBDataChunk>; small: { text: string; rowCount: number } | null }> {
+): Promise<{ first: AsyncIterable<DuckDBDataChunk>; small: { bytes: Buffer; rowCount: number } | null }> {
   const chunks = readChunks(result, () => user.interrupt());
   const rows = isSmall(step, result) ? openJsonRows(makeUnique(result.columnNames()), result.columnTypes(), step.inlineBytes.rows) : null;
   const read: DuckDBDataChunk[] = [];
@@ -125,7 +125,7 @@ async function readFirst(
   while (rows) {
     const { value: chunk, done } = await chunks.next();
     stopWhenPassed(deadline);
-    if (done) return { first: chunks, small: { text: rows.text(), rowCount } };
+    if (done) return { first: chunks, small: { bytes: rows.bytes(), rowCount } };
     read.push(chunk);
     rowCount += chunk.rowCount;
     if (rowCount > step.maxRows || !rows.add(chunk)) break;

@@ -1,57 +1,98 @@
 import { type DuckDBDataChunk, type DuckDBType, type DuckDBVector, DuckDBTypeId as Id } from '@duckdb/node-api';
+import { isValid } from '../../../../core/table/textBatch.ts';
+import { copyText, type RawColumn, readColumn } from '../../formats/rawChunk.ts';
 import { pageSeparator } from '../protocol.ts';
 
 /**
  * Writes rows as JSON from the engine's chunks, by the rules of store/duckdb/json.ts, for types whose JSON can be cast back
- * without loss: the text is what is kept of the result.
+ * without loss: the text is what is kept of the result. Texts go from the engine's memory to the answer as bytes.
  */
 export interface JsonRows {
   /** False: something cannot be written so, or the text would be longer than wanted. Nothing was added then. */
   add(chunk: DuckDBDataChunk): boolean;
-  /** The rows so far. */
-  text(): string;
+  /** The rows so far, as UTF-8. */
+  bytes(): Buffer;
 }
 
 /** Null: the columns have types that are not written here. */
 export function openJsonRows(names: string[], types: DuckDBType[], mostBytes: number): JsonRows | null {
-  const writers: Write[] = [];
+  const writers: (Write | 'texts')[] = [];
   for (const type of types) {
     const write = writerOf(type);
     if (!write) return null;
     writers.push(write);
   }
-  const keys = names.map((name, i) => `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`);
-  const pieces: string[] = [];
-  // A character of text is at most three bytes of UTF-8.
-  let length = 0;
+  const keys = names.map((name, i) => Buffer.from(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`));
+  const out = new Bytes();
   return {
     add(chunk) {
-      const texts: string[][] = [];
+      const columns: WriteRow[] = [];
       for (const [i, write] of writers.entries()) {
-        const column = writeColumn(write, chunk.getColumnVector(i), chunk.rowCount);
+        const column = write === 'texts' ? openTexts(readColumn(chunk, i)) : openValues(write, chunk.getColumnVector(i), chunk.rowCount);
         if (!column) return false;
-        texts.push(column);
+        columns.push(column);
       }
-      let rows = '';
+      const before = out.length;
       for (let row = 0; row < chunk.rowCount; row += 1) {
-        if (rows !== '') rows += pageSeparator;
-        for (let i = 0; i < keys.length; i += 1) rows += (keys[i] as string) + (texts[i]?.[row] as string);
-        rows += '}';
+        if (out.length > 0) out.addAscii(pageSeparator);
+        for (let i = 0; i < keys.length; i += 1) {
+          out.add(keys[i] as Buffer);
+          columns[i]?.(row, out);
+        }
+        out.addAscii('}');
+        if (out.length > mostBytes) {
+          out.length = before;
+          return false;
+        }
       }
-      if (rows === '') return true;
-      length += rows.length + pageSeparator.length;
-      if (length > mostBytes || Buffer.byteLength(rows) > mostBytes) return false;
-      pieces.push(rows);
       return true;
     },
-    text: () => pieces.join(pageSeparator),
+    bytes: () => out.taken(),
   };
 }
 
-/** The text of a value that is not null. Undefined: it cannot be written. */
+/** Bytes that become more. */
+class Bytes {
+  length = 0;
+  private buffer = Buffer.allocUnsafe(65_536);
+
+  add(bytes: Uint8Array, from = 0, to = bytes.length): void {
+    const count = to - from;
+    this.reserve(count);
+    const { buffer, length } = this;
+    // A call costs more than some bytes.
+    if (count > 48) buffer.set(bytes.subarray(from, to), length);
+    else for (let i = 0; i < count; i += 1) buffer[length + i] = bytes[from + i] as number;
+    this.length = length + count;
+  }
+
+  addAscii(text: string): void {
+    const count = text.length;
+    this.reserve(count);
+    const { buffer, length } = this;
+    for (let i = 0; i < count; i += 1) buffer[length + i] = text.charCodeAt(i);
+    this.length = length + count;
+  }
+
+  taken(): Buffer {
+    return this.buffer.subarray(0, this.length);
+  }
+
+  private reserve(count: number): void {
+    if (this.length + count <= this.buffer.length) return;
+    const grown = Buffer.allocUnsafe(2 * (this.length + count));
+    this.buffer.copy(grown, 0, 0, this.length);
+    this.buffer = grown;
+  }
+}
+
+/** Adds the value of a row. */
+type WriteRow = (row: number, out: Bytes) => void;
+
+/** The text of a value that is not null, in ASCII. Undefined: it cannot be written. */
 type Write = (value: never) => string | undefined;
 
-function writeColumn(write: Write, vector: DuckDBVector, rows: number): string[] | null {
+function openValues(write: Write, vector: DuckDBVector, rows: number): WriteRow | null {
   const texts = new Array<string>(rows);
   for (let row = 0; row < rows; row += 1) {
     const value = vector.getItem(row);
@@ -59,10 +100,32 @@ function writeColumn(write: Write, vector: DuckDBVector, rows: number): string[]
     if (text === undefined) return null;
     texts[row] = text;
   }
-  return texts;
+  return (row, out) => out.addAscii(texts[row] as string);
 }
 
-function writerOf(type: DuckDBType): Write | null {
+const [quote, backslash, space] = [0x22, 0x5c, 0x20];
+
+/** Null: a text has U+0000, which is left to the engine. */
+function openTexts(column: RawColumn): WriteRow | null {
+  const { validity } = column;
+  const { bytes, offsets } = copyText(column);
+  if (bytes.includes(0)) return null;
+  const mark = Buffer.from('"');
+  return (row, out) => {
+    if (!isValid(validity, row)) return out.addAscii('null');
+    const [from, to] = [offsets[row] as number, offsets[row + 1] as number];
+    for (let i = from; i < to; i += 1) {
+      const byte = bytes[i] as number;
+      if (byte < space || byte === quote || byte === backslash)
+        return out.add(Buffer.from(JSON.stringify(bytes.toString('utf8', from, to))));
+    }
+    out.add(mark);
+    out.add(bytes, from, to);
+    out.add(mark);
+  };
+}
+
+function writerOf(type: DuckDBType): Write | 'texts' | null {
   switch (type.typeId) {
     case Id.BOOLEAN:
     case Id.TINYINT:
@@ -79,7 +142,7 @@ function writerOf(type: DuckDBType): Write | null {
     case Id.DOUBLE:
       return writeDouble;
     case Id.VARCHAR:
-      return type.alias === 'JSON' ? null : writeText;
+      return type.alias === 'JSON' ? null : 'texts';
     case Id.DECIMAL:
       return (value: { value: bigint }) => writeDecimal(value.value, type.scale);
     case Id.DATE:
@@ -101,11 +164,6 @@ const writeWhole = (value: bigint) => (value >= -largestExact && value <= larges
 function writeDouble(value: number): string | undefined {
   if (!Number.isFinite(value)) return undefined;
   return Object.is(value, -0) ? '-0.0' : String(value);
-}
-
-/** Texts with U+0000 are left to the engine. */
-function writeText(value: string): string | undefined {
-  return value.includes('\0') ? undefined : JSON.stringify(value);
 }
 
 function writeDecimal(value: bigint, scale: number): string {
