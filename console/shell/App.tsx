@@ -1,5 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { useWords } from '../i18n/language.tsx';
+import { DropZone } from '../pages/workbooks/DropZone.tsx';
+import { UploadList } from '../pages/workbooks/UploadList.tsx';
 import { UploadProvider } from '../pages/workbooks/uploads.tsx';
 import { Dialog } from '../parts/Dialog.tsx';
 import { NoticeProvider } from '../parts/notices.tsx';
@@ -58,7 +60,13 @@ function CurrentPage() {
   } = usePlace();
   if (first === undefined || first === 'log-in' || (first === 'workbooks' && second === undefined)) return <WorkbooksPage />;
   if (first === 'workbooks' && second !== undefined) return <WorkbookPages key={second} workbookId={second} rest={rest} />;
-  if (first === 'settings') return <SettingsPage section={second} />;
+  if (first === 'settings')
+    return (
+      <DropZone workbookId={null}>
+        <UploadList isBrief />
+        <SettingsPage section={second} />
+      </DropZone>
+    );
   return <NoSuchPage />;
 }
 

@@ -219,9 +219,12 @@ describe.skipIf(chromium === null)('every page of the console', { timeout: 200_0
     const readRoles = async () => {
       const params = { path: { workspace_id: team } };
       const { users } = ok(await owner.client.GET('/api/control/workspaces/{workspace_id}/users', { params }));
-      return users.find(({ user }) => user.id === colleague.userId)?.roles;
+      const found = users.find(({ user }) => user.id === colleague.userId);
+      return found && [found.role, ...found.roles];
     };
-    await expect.poll(readRoles).toEqual(['経理', '監査']);
+    await expect.poll(readRoles).toEqual(['editor', '経理', '監査']);
+    await row.getByRole('combobox').selectOption('viewer');
+    await expect.poll(readRoles).toEqual(['viewer', '経理', '監査']);
     await row.getByRole('button', { name: 'Remove' }).click();
     await row.waitFor({ state: 'detached' });
     expect(await readRoles()).toBeUndefined();

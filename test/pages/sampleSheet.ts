@@ -1,8 +1,12 @@
 import exceljs from 'exceljs';
 
-/** A sheet as people make them: merged title, colours, widths, number formats, a total that is wrong, a note. And a plain one behind it. */
-export async function makeSampleSheet(): Promise<Buffer> {
+/**
+ * A sheet as people make them: merged title, colours, widths, number formats, a total that is wrong, a note. And a plain one behind it.
+ * Files with different titles are not the same file.
+ */
+export async function makeSampleSheet(title = ''): Promise<Buffer> {
   const book = new exceljs.Workbook();
+  book.title = title;
   const sheet = book.addWorksheet('店別売上');
   const fill = (argb: string) => ({ type: 'pattern', pattern: 'solid', fgColor: { argb } }) as const;
   sheet.columns = [{ width: 18 }, { width: 14 }, { width: 14 }, { width: 14 }, { width: 11 }];

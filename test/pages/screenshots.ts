@@ -75,7 +75,7 @@ async function uploadSheets(): Promise<Sheets> {
   const id = await make('2024年度 営業');
   const upload = async (name: string): Promise<string> => {
     const form = new FormData();
-    form.set('file', new Blob([new Uint8Array(await makeSampleSheet())]), name);
+    form.set('file', new Blob([new Uint8Array(await makeSampleSheet(name))]), name);
     const headers = { authorization: `Bearer ${service.token}` };
     const { status } = await fetch(`${service.url}/api/v1/workbooks/${id}/sources`, { method: 'POST', headers, body: form });
     if (status !== 201) throw new Error(`the sheet was not taken: ${status}`);

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
+import type { ChangeEvent, FormEvent } from 'react';
 import { api, ask, type Schemas, tell } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
@@ -67,11 +67,13 @@ function MemberTable({ workspaceId }: { workspaceId: string }) {
     queryFn: () => ask(api.GET('/api/control/workspaces/{workspace_id}/users', { params: { path, query: { limit: 500 } } })),
   });
   const change = useChange(['members', workspaceId]);
+  /** Of who is a member already, it changes the base role. */
+  const put = (body: { email: string; role: Role }) =>
+    void change(() => ask(api.POST('/api/control/workspaces/{workspace_id}/users', { params: { path }, body })));
   const add = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    const body = { email: readField(fields, 'email'), role: fields.get('role') as Schemas['BaseRole'] };
-    void change(() => ask(api.POST('/api/control/workspaces/{workspace_id}/users', { params: { path }, body })));
+    put({ email: readField(fields, 'email'), role: fields.get('role') as Role });
   };
   const setRoles = (userId: string, text: string) => {
     const roles = splitNames(text);
@@ -93,7 +95,17 @@ function MemberTable({ workspaceId }: { workspaceId: string }) {
                   {user.name} <span className="dim">{user.email}</span>
                 </td>
                 <td>
-                  {t.baseRoles[role]} {isOwner && <span className="mark">{t.owner}</span>}
+                  {isOwner ? (
+                    <>
+                      {t.baseRoles[role]} <span className="mark">{t.owner}</span>
+                    </>
+                  ) : (
+                    <RoleChoice
+                      label={`${t.role}: ${user.email}`}
+                      value={role}
+                      onChoose={(next) => put({ email: user.email, role: next })}
+                    />
+                  )}
                 </td>
                 <td>
                   <input
@@ -120,15 +132,26 @@ function MemberTable({ workspaceId }: { workspaceId: string }) {
       </Answer>
       <form className="row" onSubmit={add}>
         <input name="email" type="email" aria-label={t.member} placeholder="name@example.com" required />
-        <select name="role" aria-label={t.role} defaultValue="editor">
-          {(['viewer', 'editor', 'admin'] as const).map((role) => (
-            <option key={role} value={role}>
-              {t.baseRoles[role]}
-            </option>
-          ))}
-        </select>
+        <RoleChoice label={t.role} />
         <button type="submit">{t.invite}</button>
       </form>
     </>
+  );
+}
+
+type Role = Schemas['BaseRole'];
+
+/** A field of a form, or with a value one that is told at once. */
+function RoleChoice({ label, value, onChoose }: { label: string; value?: Role; onChoose?: (role: Role) => void }) {
+  const t = useWords(settingsWords);
+  const kept = value ? { value, onChange: (event: ChangeEvent<HTMLSelectElement>) => onChoose?.(event.target.value as Role) } : {};
+  return (
+    <select name="role" aria-label={label} {...(value ? kept : { defaultValue: 'editor' })}>
+      {(['viewer', 'editor', 'admin'] as const).map((role) => (
+        <option key={role} value={role}>
+          {t.baseRoles[role]}
+        </option>
+      ))}
+    </select>
   );
 }

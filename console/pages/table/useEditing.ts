@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { api, ask } from '../../api/client.ts';
+import { Unreachable } from '../../api/problem.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { inWorkbook } from '../workbook/asks.ts';
@@ -52,6 +53,15 @@ export function useEditing(workbookId: string, name: string, store: RowStore): E
     };
     addEventListener('beforeunload', hold);
     return () => removeEventListener('beforeunload', hold);
+  }, [queue]);
+
+  // What waited for the connection goes when it is back.
+  useEffect(() => {
+    const send = () => {
+      if (queue.error instanceof Unreachable) queue.retry();
+    };
+    addEventListener('online', send);
+    return () => removeEventListener('online', send);
   }, [queue]);
 
   return useMemo<Editing>(() => {
