@@ -86,7 +86,8 @@ export class ProcessPool {
       } finally {
         clearTimeout(timer);
         process.served += 1;
-        this.giveBack(userId, process);
+        if (process.tidying) void process.tidying.then(() => this.giveBack(userId, process));
+        else this.giveBack(userId, process);
       }
     }
   }
@@ -129,6 +130,7 @@ export class ProcessPool {
   }
 
   private giveBack(userId: string, process: QueryProcess): void {
+    process.tidying = null;
     this.shares.leave(userId);
     if (process.gone || process.served >= this.options.maxServed || this.closed) this.retire(process);
     else this.idle.push(process);

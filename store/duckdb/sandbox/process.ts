@@ -27,6 +27,8 @@ export interface QueryProcess {
   /** Requests that it has run; those of a session that stayed count little. */
   served: number;
   readonly sessions: WarmSessions;
+  /** What is still to be done in it before the next request; its answer does not wait for that. */
+  tidying: Promise<void> | null;
   readonly gone: boolean;
   /** Rejects with ProcessGone when the process dies, or is killed because no reply came in time. */
   ask<R extends Request>(request: R, timeoutMs: number): Promise<{ reply: Reply<R['op'] & keyof Replies>; body: Buffer }>;
@@ -122,6 +124,7 @@ export async function startProcess(isolation: Isolation, workDir: string): Promi
     folders,
     seen: isolation.seen(folders),
     served: 0,
+    tidying: null,
     sessions: new WarmSessions(),
     get gone() {
       return gone !== null;

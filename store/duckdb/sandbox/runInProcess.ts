@@ -140,7 +140,9 @@ async function runFirst(process: QueryProcess, query: PreparedQuery, key: string
   } finally {
     if (stays) {
       process.sessions.add(key, id, Date.now());
-      await endSessions(process, process.sessions.takeOld(Date.now()));
+      // Mostly this is done while nobody waits for the process.
+      if (process.sessions.isCrowded)
+        process.tidying = endSessions(process, process.sessions.takeOld(Date.now())).catch(() => process.kill());
     } else if (!process.gone) await endSessions(process, [id]);
   }
 }

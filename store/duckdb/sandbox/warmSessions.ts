@@ -13,6 +13,11 @@ export class WarmSessions {
     return this.byKey.size;
   }
 
+  /** So many that the old ones should end at once. */
+  get isCrowded(): boolean {
+    return this.byKey.size > limits.crowd;
+  }
+
   has(key: string): boolean {
     return this.byKey.has(key);
   }
@@ -53,7 +58,7 @@ export class WarmSessions {
   }
 }
 
-const limits = { sessions: 8, idleMs: 60_000, lifeMs: 600_000 };
+const limits = { sessions: 8, crowd: 12, idleMs: 60_000, lifeMs: 600_000 };
 
 /** What decides what a session shows. Null: it must not stay, because hidden columns have to be taken out of its tables first. */
 export function keySession(accountId: string, relations: Relation[]): string | null {

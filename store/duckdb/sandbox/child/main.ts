@@ -194,7 +194,7 @@ async function handle(request: Request): Promise<void> {
     if (id !== null && described.kind !== 'failed') sessions.end(id);
     reply({ ok: false, error: described });
   }
-  if (used && !stayed) await sessions.replace();
+  if (used && !stayed) void sessions.replace();
   if (id !== null) await sessions.rest(id);
 }
 

@@ -30,10 +30,11 @@ export class Sessions {
     this.kept.set(id, { session: await this.prepared, relations, folder, queries: 0 });
   }
 
-  /** Prepares another session in the place of the one that was used. */
+  /** Prepares another session in the place of the one that was used. A request that needs it waits for it; others do not. */
   async replace(): Promise<void> {
-    const old = await this.prepared;
+    const used = this.prepared;
     this.prepared = openSession();
+    const old = await used;
     if (![...this.kept.values()].some(({ session }) => session === old)) old.close();
     await this.prepared;
   }
