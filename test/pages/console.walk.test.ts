@@ -163,7 +163,7 @@ describe.skipIf(chromium === null)('every page of the console', { timeout: 200_0
     await context.close();
   });
 
-  it('makes a token that is shown once and lets somebody in, a webhook and a member', async () => {
+  it('makes a token that is shown once and lets somebody in, a key, a webhook and a member', async () => {
     const { page, context, complaints } = await start({}, owner);
     page.on('dialog', (question) => void question.accept());
     await open(page, '/settings/tokens');
@@ -171,9 +171,21 @@ describe.skipIf(chromium === null)('every page of the console', { timeout: 200_0
     await page.getByRole('button', { name: 'New token' }).click();
     const dialog = page.getByRole('dialog', { name: 'New token' });
     const token = (await dialog.locator('.secret').textContent()) ?? '';
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await dialog.getByRole('button', { name: 'Copy' }).click();
+    await dialog.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('cell', { name: 'console walk' }).waitFor();
     expect((await page.content()).includes(token)).toBe(false);
+
+    await open(page, '/settings/keys');
+    await page.getByLabel('Name').fill('walk key');
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.locator('.secret', { hasText: 'svc_key_' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('row', { name: 'walk key' }).getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('row', { name: 'walk key' }).getByText('revoked').waitFor();
 
     const received: string[] = [];
     const receiver = createServer((request, response) => {
