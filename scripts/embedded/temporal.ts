@@ -35,6 +35,12 @@ export interface RunningTemporal extends RunningProcess {
 
 const readyTimeoutMs = 60_000;
 
+/**
+ * By default each part of the server's history looks for tasks twenty times a second. Clusters have thousands of parts, this
+ * server has one: every step of every workflow would wait for the next twentieth of a second.
+ */
+const pollRates = ['transferProcessorMaxPollRPS', 'timerProcessorMaxPollRPS'];
+
 export async function startTemporal(options: TemporalOptions): Promise<RunningTemporal> {
   const { uiPort, report, signal } = options;
   const storage = prepareStorage(options);
@@ -55,6 +61,7 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
         '--log-level',
         'warn',
         ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
+        ...pollRates.flatMap((name) => ['--dynamic-config-value', `history.${name}=1000`]),
         ...options.searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
         ...storage.args,
       ],
