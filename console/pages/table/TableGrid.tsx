@@ -47,7 +47,7 @@ const noSelection: GridSelection = { columns: CompactSelection.empty(), rows: Co
 export default function TableGrid({ workbookId, name, store, editing, isEditable, onChoose, onPick }: TableGridProps) {
   const t = useWords(tableWords);
   const theme = useGridTheme();
-  const { query } = usePlace();
+  const { query, setQuery } = usePlace();
   const grid = useRef<DataEditorRef>(null);
   const [selection, setSelection] = useState(noSelection);
   const [widths, setWidths] = useState<Record<string, number>>({});
@@ -153,14 +153,26 @@ export default function TableGrid({ workbookId, name, store, editing, isEditable
     return false;
   };
 
-  const ownChoice = useRef<ChosenCell | null>(null);
+  // Who reloads or shares the page finds the cell again. Not while somebody is on the way through the grid.
+  const ownAddress = useRef<ChosenCell | null>(null);
+  const writing = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(writing.current), []);
+  const writeAddress = (cell: ChosenCell | null) => {
+    clearTimeout(writing.current);
+    if (!cell) return;
+    writing.current = setTimeout(() => {
+      ownAddress.current = cell;
+      setQuery({ row: String(cell.rowId), column: cell.column });
+    }, 300);
+  };
   const select = (next: GridSelection) => {
     setSelection(next);
     const [col, i] = next.current?.cell ?? [-1, -1];
     const row = store.row(i);
     const column = defs[col]?.name;
-    ownChoice.current = row && column !== undefined ? { rowId: idOf(row), column } : null;
-    onChoose(ownChoice.current);
+    const cell = row && column !== undefined ? { rowId: idOf(row), column } : null;
+    writeAddress(cell);
+    onChoose(cell);
     onPick(next.rows.toArray().flatMap((each) => (store.row(each) ? [idOf(store.row(each) as Row)] : [])));
   };
 
@@ -177,8 +189,8 @@ export default function TableGrid({ workbookId, name, store, editing, isEditable
   const wantedColumn = query.get('column');
   const wantsJump = useRef(false);
   useEffect(() => {
-    // What was chosen here is written into the address, too.
-    wantsJump.current = wanted > 0 && !isSame({ rowId: wanted, column: wantedColumn ?? '' }, ownChoice.current);
+    // Not to what was written into the address here: somebody may be elsewhere by then.
+    wantsJump.current = wanted > 0 && !isSame({ rowId: wanted, column: wantedColumn ?? '' }, ownAddress.current);
   }, [wanted, wantedColumn]);
   useEffect(() => {
     if (!wantsJump.current) return;

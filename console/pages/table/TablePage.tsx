@@ -43,13 +43,6 @@ export default function TablePage({ workbookId, name }: { workbookId: string; na
   const [chosen, setChosen] = useState<ChosenCell | null>(null);
   const [picked, setPicked] = useState<number[]>([]);
 
-  // Who reloads or shares the page finds the cell again. Not while somebody is on the way through the grid.
-  useEffect(() => {
-    if (!chosen) return;
-    const timer = setTimeout(() => setQuery({ row: String(chosen.rowId), column: chosen.column }), 300);
-    return () => clearTimeout(timer);
-  }, [chosen, setQuery]);
-
   useEffect(() => store.show(0, 0), [store]);
   const version = table.data?.edit_version;
   useEffect(() => {
