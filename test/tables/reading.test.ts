@@ -194,7 +194,7 @@ describe('runQuery: a query', () => {
   });
 
   it('of the same rows twice leaves two results, each with a file of its own', async () => {
-    const sql = 'SELECT i AS one FROM range(50000) AS r(i)';
+    const sql = 'SELECT i AS one FROM range(100000) AS r(i)';
     const ids = [(await run(sql)).id, (await run(`${sql} `)).id];
     const { rows } = await api.sql.query<{ blob_key: string }>(
       'SELECT DISTINCT blob_key FROM results WHERE id = ANY ($1) AND blob_key IS NOT NULL AND content IS NULL',

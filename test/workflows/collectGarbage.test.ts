@@ -199,7 +199,7 @@ describe('collectBlobs and collectVersions: garbage', () => {
     const id = await own.makeLargeTable('t', 50);
     await own.upsert('t', [{ n: 1 }]);
     ok(await own.owner.client.POST(`${base}/versions`, { params: { path: { workbook_id: own.workbook.id } }, body: { label: 'v' } }));
-    const large = 'SELECT i, n FROM range(20000) AS r(i), (SELECT count(*) AS n FROM t)';
+    const large = 'SELECT i, n FROM range(80000) AS r(i), (SELECT count(*) AS n FROM t)';
     const run = async (sql: string) => {
       const body = { sql };
       return (
