@@ -5574,11 +5574,7 @@ export interface components {
              * @description Row id; `null` for a new row.
              */
             row_id: number | null;
-            /**
-             * @description What would happen to the row.
-             * @enum {string}
-             */
-            kind: "insert" | "update" | "delete";
+            kind: components["schemas"]["RowChangeKind"];
             /** @description The cells that would change; of a new or a deleted row, those of the file's columns that have a value. */
             cells: components["schemas"]["CellChange"][];
         };
@@ -6421,11 +6417,7 @@ export interface components {
              * @description Version it made.
              */
             edit_version: number;
-            /**
-             * @description What happened to the row.
-             * @enum {string}
-             */
-            kind: "insert" | "update" | "delete";
+            kind: components["schemas"]["RowChangeKind"];
             /** @description Who, as given. */
             actor: string | null;
             /** @description Who, by credential. */
@@ -6438,6 +6430,11 @@ export interface components {
             /** @description Changed cells, policy-applied. */
             cells: components["schemas"]["CellChange"][];
         };
+        /**
+         * @description What happens to a row, or has happened to it.
+         * @enum {string}
+         */
+        RowChangeKind: "insert" | "update" | "delete";
         /** @description An updated row. */
         RowDiff: {
             /**

@@ -44,8 +44,11 @@ export async function chooseCell(page: Page, column: number, row: number): Promi
   const chosen = page.locator(`.grid #glide-cell-${column + 1}-${row}[aria-selected=true]`);
   // What stands above the grid may come or go just now, so that the click meets another cell: then once more.
   for (let tries = 0; tries < 10; tries += 1) {
+    const wasChosen = (await chosen.count()) > 0;
     await clickAt(page, '.grid', 56 + 20, 32 + 28 * row + 14);
     for (let i = 0; i < column; i++) await page.keyboard.press('ArrowRight');
+    // What the grid says to screen readers follows its cells a little later, so that it would tell of the cell chosen before.
+    if (wasChosen) await page.waitForTimeout(500);
     const isChosen = await chosen.waitFor({ state: 'attached', timeout: 5_000 }).then(
       () => true,
       () => false,
