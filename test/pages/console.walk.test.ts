@@ -258,10 +258,30 @@ describe.skipIf(chromium === null)('every page of the console', { timeout: 200_0
     await other.context.close();
   });
 
-  it('renames a workbook, and deletes it after it has asked', async () => {
-    const { id } = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '下書き' } }));
+  it('makes a workbook, adds a column and a row to a table in it, renames it, and deletes it after it has asked', async () => {
     const { page, context, complaints } = await start({}, owner);
-    await open(page, `/workbooks/${id}`);
+    await open(page, '/');
+    await page.getByRole('button', { name: 'New workbook' }).click();
+    await page.getByRole('dialog').getByLabel('Title').fill('下書き');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: '下書き' }).waitFor();
+    const { pathname } = new URL(page.url());
+    const path = { workbook_id: pathname.split('/')[2] ?? '', name: '備品' };
+    const columns = [{ name: '品名', type: 'VARCHAR' }];
+    ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: { path }, body: { name: path.name, columns } }));
+    await open(page, `${pathname}/tables/${encodeURIComponent(path.name)}`);
+    await page.getByRole('button', { name: 'Add a column' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('購入日');
+    await page.getByRole('dialog').getByLabel('Type').selectOption('DATE');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Add a row' }).click();
+    await page.getByText('1 row · Version 3').waitFor();
+    const table = ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}', { params: { path } })) as {
+      columns: { name: string; type: string }[];
+    };
+    expect(table.columns).toContainEqual(expect.objectContaining({ name: '購入日', type: 'DATE' }));
+    await open(page, pathname);
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('清書');
     await page.keyboard.press('Enter');

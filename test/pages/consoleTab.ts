@@ -47,7 +47,8 @@ export async function chooseCell(page: Page, column: number, row: number): Promi
     const wasChosen = (await chosen.count()) > 0;
     await clickAt(page, '.grid', 56 + 20, 32 + 28 * row + 14);
     for (let i = 0; i < column; i++) await page.keyboard.press('ArrowRight');
-    // What the grid says to screen readers follows its cells a little later, so that it would tell of the cell chosen before.
+    // What the grid says to screen readers follows its cells a little later, so that it would tell of the cell chosen before; and
+    // a click into the cell that was chosen already opens it.
     if (wasChosen) await page.waitForTimeout(500);
     const isChosen = await chosen.waitFor({ state: 'attached', timeout: 5_000 }).then(
       () => true,
@@ -69,7 +70,8 @@ export async function clickAt(page: Page, grid: string, x: number, y: number): P
 export async function typeCell(page: Page, column: number, row: number, text: string): Promise<void> {
   const editor = page.locator('#portal textarea, #portal input').first();
   await chooseCell(page, column, row);
-  await page.keyboard.press('Enter');
+  // A click into the cell that was chosen already opens it.
+  if ((await editor.count()) === 0) await page.keyboard.press('Enter');
   await editor.fill(text);
   await page.keyboard.press('Enter');
   await editor.waitFor({ state: 'detached' });
