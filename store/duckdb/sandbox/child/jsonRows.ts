@@ -1,6 +1,6 @@
 import { type DuckDBDataChunk, type DuckDBType, type DuckDBVector, DuckDBTypeId as Id } from '@duckdb/node-api';
 import { isValid } from '../../../../core/table/textBatch.ts';
-import { copyText, type RawColumn, readColumn } from '../../formats/rawChunk.ts';
+import { copyText, type RawColumn, readColumn, sumText } from '../../formats/rawChunk.ts';
 import { pageSeparator } from '../protocol.ts';
 
 /**
@@ -28,7 +28,8 @@ export function openJsonRows(names: string[], types: DuckDBType[], mostBytes: nu
     add(chunk) {
       const columns: WriteRow[] = [];
       for (const [i, write] of writers.entries()) {
-        const column = write === 'texts' ? openTexts(readColumn(chunk, i)) : openValues(write, chunk.getColumnVector(i), chunk.rowCount);
+        const column =
+          write === 'texts' ? openTexts(readColumn(chunk, i), mostBytes) : openValues(write, chunk.getColumnVector(i), chunk.rowCount);
         if (!column) return false;
         columns.push(column);
       }
@@ -105,9 +106,10 @@ function openValues(write: Write, vector: DuckDBVector, rows: number): WriteRow 
 
 const [quote, backslash, space] = [0x22, 0x5c, 0x20];
 
-/** Null: a text has U+0000, which is left to the engine. */
-function openTexts(column: RawColumn): WriteRow | null {
+/** Null: they are longer than wanted, or one has U+0000, which is left to the engine. */
+function openTexts(column: RawColumn, mostBytes: number): WriteRow | null {
   const { validity } = column;
+  if (sumText(column) > mostBytes) return null;
   const { bytes, offsets } = copyText(column);
   if (bytes.includes(0)) return null;
   const mark = Buffer.from('"');
