@@ -13,7 +13,7 @@ import { drawCells } from '../activities/ingest/fileProgram/drawPreview.ts';
 import { readPreview } from '../activities/ingest/fileProgram/readPreview.ts';
 import { checkFormulas, computeFormulas } from '../core/formula/computeFormulas.ts';
 import type { Grid, Range } from '../core/grid/grid.ts';
-import { analyze, type BuildResult, build, describeSheets, type ParseSpec } from '../core/structuring/index.ts';
+import { analyze, type BuildResult, build, describeSheets, listRows, type ParseSpec, rowAt } from '../core/structuring/index.ts';
 import { readCsv } from '../store/csv/index.ts';
 import { readWorkbook } from '../store/xlsx/index.ts';
 
@@ -90,7 +90,7 @@ async function drawSheets(file: string, grids: Grid[], spec: ParseSpec, folder: 
 function describeTables(result: BuildResult): object {
   const made = result.tables.filter(({ role }) => role !== 'raw');
   return {
-    tables: made.map((table) => ({ name: table.name, columns: table.columns, row_count: table.rows.length, rows: table.rows })),
+    tables: made.map((table) => ({ name: table.name, columns: table.columns, row_count: table.rowCount, rows: listRows(table) })),
     archived_raw: result.archivedRaw,
     findings: result.findings,
     raw_sheets: result.rawSheets,
@@ -109,11 +109,15 @@ function describeForPeople(file: string, spec: ParseSpec, result: BuildResult): 
   }
   for (const { sheet, reason } of result.rawSheets) lines.push(`  sheet ${sheet} stays raw: ${reason}`);
   for (const table of result.tables) {
-    lines.push(`  ${table.name}: ${table.rows.length} rows`);
+    lines.push(`  ${table.name}: ${table.rowCount} rows`);
     lines.push(`    ${table.columns.map((column) => `${column.name} ${column.type}`).join(', ')}`);
-    for (const row of table.rows.slice(0, SAMPLE_ROWS))
-      lines.push(`    ${row.map((value) => (value === null ? '∅' : String(value))).join(' | ')}`);
-    if (table.rows.length > SAMPLE_ROWS) lines.push('    …');
+    for (let n = 0; n < Math.min(SAMPLE_ROWS, table.rowCount); n += 1)
+      lines.push(
+        `    ${rowAt(table, n)
+          .map((value) => (value === null ? '∅' : String(value)))
+          .join(' | ')}`,
+      );
+    if (table.rowCount > SAMPLE_ROWS) lines.push('    …');
   }
   for (const region of spec.regions) {
     if (region.confidence === undefined) continue;

@@ -16,11 +16,11 @@ export interface FormulaCell {
  * The formulas behind a table's values, in row order. Only for values that come from a single cell: combined values, and those
  * made from headers, have no formula of their own.
  */
-export function* listFormulas(grid: Grid, { rows, made, provenance }: OutputTable): Generator<FormulaCell> {
+export function* listFormulas(grid: Grid, { rowCount, values, made, provenance }: OutputTable): Generator<FormulaCell> {
   if (grid.formulas.length === 0) return;
   const { offsets, cells, columns } = provenance;
   const skipped = new Set(made);
-  for (let row = 0; row < rows.length; row += 1) {
+  for (let row = 0; row < rowCount; row += 1) {
     const [from, to] = [offsets[row] ?? 0, offsets[row + 1] ?? 0];
     for (let k = from; k < to; k += 1) {
       const [cell = 0, column = -1] = [cells[k], columns[k]];
@@ -28,7 +28,7 @@ export function* listFormulas(grid: Grid, { rows, made, provenance }: OutputTabl
       if (formula === undefined || column < 0 || skipped.has(column)) continue;
       const text = grid.strings[grid.texts[cell] ?? -1] ?? '';
       const stored = storedText(grid.kinds[cell] as CellKind, grid.numbers[cell] ?? 0, text);
-      yield { row, column, stored: stored === shownText(rows[row]?.[column] ?? null) ? null : stored, formula };
+      yield { row, column, stored: stored === shownText(values[column]?.at(row) ?? null) ? null : stored, formula };
     }
   }
 }

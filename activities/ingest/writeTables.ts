@@ -5,13 +5,22 @@ import type { IdRun } from '../../core/merge/rowMatcher.ts';
 import type { OutputTable } from '../../core/structuring/index.ts';
 import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
-import type { StoredValue } from '../../core/types/index.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
-import { type DraftStorage, type FileColumn, type WrittenFile, writeValues } from '../../store/duckdb/writeFile.ts';
+import {
+  type DraftStorage,
+  type FileColumn,
+  putEach,
+  putValue,
+  type ValueSource,
+  type WrittenFile,
+  writeValues,
+} from '../../store/duckdb/writeFile.ts';
+import type { EncodedTexts } from '../../store/parquet/encodedTexts.ts';
 import { keptColumns, provenanceColumns } from '../../store/tables/sourceCells.ts';
 import type { WrittenTable } from './landTables.ts';
 import { listFormulas } from './listFormulas.ts';
 import { listBlocks, type ProvenanceBlock } from './provenanceBlocks.ts';
+import { addBytes, openTexts, putList } from './putList.ts';
 import { RowOrder } from './rowOrder.ts';
 
 export interface TablesWatch {
@@ -57,7 +66,7 @@ export async function writeTables(
 ): Promise<WrittenTable[]> {
   for (const table of tables) checkWidth(table, limits);
   const bySheet = new Map(grids.map((grid) => [grid.sheet, grid]));
-  const total = tables.reduce((sum, table) => sum + table.rows.length, 0);
+  const total = tables.reduce((sum, table) => sum + table.rowCount, 0);
   const keys: string[] = [];
   const written: WrittenTable[] = [];
   let done = 0;
@@ -88,7 +97,7 @@ export async function writeTables(
 
 /** The cells behind rows appended to another table, under that table's column ids; null without rows. */
 export async function writeProvenance(storage: DraftStorage, grid: Grid, table: OutputTable, place: TableTarget): Promise<string | null> {
-  if (table.rows.length === 0) return null;
+  if (table.rowCount === 0) return null;
   const files = { storage, prefix: place.prefix, step() {}, keys: [] };
   return new TableWork(table, grid, place, files, tableLimits).writeProvenance();
 }
@@ -117,6 +126,7 @@ const mostFlows = 50_000;
 class TableWork {
   private blocks: ProvenanceBlock[] | null = null;
   private readonly order: RowOrder;
+  private readonly texts: EncodedTexts;
 
   constructor(
     private readonly table: OutputTable,
@@ -125,7 +135,8 @@ class TableWork {
     private readonly files: Files,
     private readonly limits: TableLimits,
   ) {
-    this.order = new RowOrder(table.rows.length, place.rowBase, place.rowIds);
+    this.order = new RowOrder(table.rowCount, place.rowBase, place.rowIds);
+    this.texts = openTexts(grid);
   }
 
   /** 0 for no column. */
@@ -139,7 +150,7 @@ class TableWork {
       ...this.table.columns.map(({ type }, k) => ({ id: this.idOf(k), name: innerName(this.idOf(k)), type })),
     ];
     const layers: Layer[] = [];
-    for (const [from, to] of cutSegments(this.table.rows, this.order, this.limits)) {
+    for (const [from, to] of cutSegments(this.measureRows(), this.order, this.limits)) {
       const file = await this.writeRows(columns, from, to);
       layers.push({ kind: 'segment', ...file, rows: to - from, minRow: this.order.idAt(from), maxRow: this.order.idAt(to - 1) });
       wrote(to - from);
@@ -148,10 +159,9 @@ class TableWork {
   }
 
   async describe(layers: Layer[]): Promise<WrittenTable> {
-    const { name, role, sheet, regionId, range, columns, rows } = this.table;
+    const { name, role, sheet, regionId, range, columns, rowCount } = this.table;
     const provenanceKey = await this.writeProvenance();
     const kept = await this.writeKept();
-    const { length: rowCount } = rows;
     const maxRowId = rowCount > 0 ? this.order.idAt(rowCount - 1) : this.order.rowBase;
     return {
       tableId: this.place.tableId,
@@ -182,29 +192,33 @@ class TableWork {
       ({ sheetColumn }: ProvenanceBlock) => sheetColumn,
       ({ length }: ProvenanceBlock) => length,
     ];
-    const valueAt = (row: number, column: number) => fields[column]?.(blocks[row] as ProvenanceBlock) ?? null;
-    return (await this.writeValues(provenanceColumns, blocks.length, valueAt)).key;
+    const put = putEach((row, column) => fields[column]?.(blocks[row] as ProvenanceBlock) ?? null);
+    return (await this.writeValues(provenanceColumns, blocks.length, put)).key;
   }
 
-  private async writeValues(
-    columns: FileColumn[],
-    rows: number,
-    valueAt: (row: number, column: number) => StoredValue,
-  ): Promise<WrittenFile> {
+  private async writeValues(columns: FileColumn[], rows: number, put: ValueSource['put']): Promise<WrittenFile> {
     const { storage, prefix, step, keys } = this.files;
     step();
-    const file = await writeValues(storage, prefix, columns, { rows, valueAt, step });
+    const file = await writeValues(storage, prefix, columns, { rows, put, step });
     keys.push(file.key);
     return file;
   }
 
   /** With the row id before the columns. */
   private writeRows(columns: FileColumn[], from: number, to: number): Promise<WrittenFile> {
-    const { rows } = this.table;
-    return this.writeValues(columns, to - from, (n, column) => {
-      const position = this.order.positionAt(from + n);
-      return column === 0 ? this.order.idOf(position) : (rows[position]?.[column - 1] ?? null);
+    const { order, texts, table } = this;
+    return this.writeValues(columns, to - from, (target, column, first, last) => {
+      const positionAt = (row: number) => order.positionAt(from + first + row);
+      if (column === 0) for (let row = 0; row < last - first; row += 1) putValue(target, row, order.idOf(positionAt(row)));
+      else putList(target, table.values[column - 1] ?? [], last - first, positionAt, texts);
     });
+  }
+
+  /** The most bytes that each row can take. */
+  private measureRows(): Float64Array {
+    const bytes = new Float64Array(this.table.rowCount).fill(8);
+    for (const list of this.table.values) addBytes(bytes, list, this.texts);
+    return bytes;
   }
 
   private listBlocks(): ProvenanceBlock[] {
@@ -239,18 +253,19 @@ class TableWork {
     }
     if (rows.length === 0) return null;
     const fields = [rows, columns, stored, formulas];
-    const { key } = await this.writeValues([...keptColumns], rows.length, (row, column) => fields[column]?.[row] ?? null);
+    const put = putEach((row, column) => fields[column]?.[row] ?? null);
+    const { key } = await this.writeValues([...keptColumns], rows.length, put);
     return { key, formulas: rows.length, values: stored.filter((text) => text !== null).length };
   }
 }
 
-/** Spans of rows small enough for a file, by the largest size their values can have. */
-function cutSegments(rows: StoredValue[][], order: RowOrder, limits: TableLimits): [from: number, to: number][] {
+/** Spans of rows small enough for a file. */
+function cutSegments(sizes: Float64Array, order: RowOrder, limits: TableLimits): [from: number, to: number][] {
   const most = 0.9 * limits.fileBytes;
   const spans: [number, number][] = [];
   let [from, bytes] = [0, 0];
   for (let n = 0; n < order.count; n += 1) {
-    const own = countBytes(rows[order.positionAt(n)] ?? []);
+    const own = sizes[order.positionAt(n)] ?? 0;
     if (n > from && (n - from >= limits.fileRows || bytes + own > most)) {
       spans.push([from, n]);
       [from, bytes] = [n, 0];
@@ -259,10 +274,4 @@ function cutSegments(rows: StoredValue[][], order: RowOrder, limits: TableLimits
   }
   if (order.count > from) spans.push([from, order.count]);
   return spans;
-}
-
-function countBytes(row: StoredValue[]): number {
-  let bytes = 8;
-  for (const value of row) bytes += typeof value === 'string' ? Math.max(16, Buffer.byteLength(value) + 4) : 8;
-  return bytes;
 }

@@ -15,6 +15,7 @@ import { listStale, listUncomputed } from './findings/uncomputed.ts';
 import { baseOfFile, NameRegistry, nameArchivedRaw } from './names/names.ts';
 import { type Naming, namingOf } from './names/naming.ts';
 import { dropBlankTexts } from './sheet/blanks.ts';
+import { CellValues } from './sheet/cellValues.ts';
 import { readLines } from './sheet/lines.ts';
 import { SheetView } from './sheet/sheet.ts';
 import { openSumBudget, type SumBudget } from './sheet/sumBudget.ts';
@@ -123,10 +124,15 @@ function buildSheet(
   if (fields) tables.push(fields);
   if (notes) tables.push(notes);
   for (const region of all) if (!isChosen(region)) leaveOut(view, ledger, region);
-  const { origin } = seen;
-  if (origin) for (const table of tables) table.provenance.cells = table.provenance.cells.map((cell) => origin[cell]!);
+  if (seen.origin) for (const table of tables) moveCells(table, grid, seen.origin);
   const conservation = ledger.summarize();
   return { tables, findings, conservation, reason: findDoubt(view, regions, conservation, findings) };
+}
+
+/** Lets a table speak of the cells of the whole grid, of which it was made from a part. */
+function moveCells(table: OutputTable, grid: Grid, origin: Int32Array): void {
+  table.provenance.cells = Int32Array.from(table.provenance.cells, (cell) => origin[cell]!);
+  table.values = table.values.map((list) => (list instanceof CellValues ? list.moveTo(grid, origin) : list));
 }
 
 /** Marks the cells of regions that were not chosen as omitted, so that they do not count as lost. */

@@ -237,7 +237,8 @@ const fewValues = 131_072;
 
 export interface ValueSource {
   rows: number;
-  valueAt(row: number, column: number): StoredValue;
+  /** Puts the values of a column from the row `first` on, before the row `last`; the first of them is row 0 of the target. */
+  put(target: ValueColumn | IntegerColumn, column: number, first: number, last: number): void;
   /** Some more rows are written. */
   step(): void;
 }
@@ -268,7 +269,7 @@ export async function writeValues(storage: DraftStorage, prefix: string, columns
 async function writePlain(
   path: string,
   columns: FileColumn[],
-  { rows, valueAt, step }: ValueSource,
+  { rows, put, step }: ValueSource,
   metadata: Record<string, string>,
 ): Promise<void> {
   const size = Math.max(1, Math.min(plainRows, Math.floor(plainValues / columns.length)));
@@ -279,7 +280,7 @@ async function writePlain(
       const last = Math.min(rows, first + size);
       const group = columns.map((each, k) => {
         const column = openPlain(each);
-        for (let row = first; row < last; row += 1) putValue(column.values, row - first, valueAt(row, k));
+        put(column.values, k, first, last);
         return column;
       });
       await file.writeGroup(last - first, group);
@@ -292,7 +293,14 @@ async function writePlain(
   }
 }
 
-function putValue(values: ValueColumn | IntegerColumn, row: number, value: StoredValue): void {
+/** Puts one value after the other. */
+export function putEach(valueAt: (row: number, column: number) => StoredValue): ValueSource['put'] {
+  return (target, column, first, last) => {
+    for (let row = first; row < last; row += 1) putValue(target, row - first, valueAt(row, column));
+  };
+}
+
+export function putValue(values: ValueColumn | IntegerColumn, row: number, value: StoredValue): void {
   if (value === null) return;
   if (values instanceof IntegerColumn) values.add(Number(value));
   else if (typeof value === 'number' && values instanceof FixedColumn) values.putValue(row, value);

@@ -171,7 +171,7 @@ export class FixedColumn extends OptionalColumn {
     this.takeBound(this.put(text, this.bytes, this.used));
   }
 
-  /** The same for numbers of columns that hold numbers. */
+  /** The same for a number: of days since 1970 for dates, of microseconds for moments. */
   putValue(row: number, value: number): void {
     if (!this.putDirect) throw new Error('a number in a column of texts');
     this.markRow(row);

@@ -14,22 +14,33 @@ export class EncodedTexts {
   private starts = new Uint32Array(1024);
   private ends = new Uint32Array(1024);
 
+  /** @param change what becomes of a text before it is written. */
+  constructor(private readonly change: (text: string) => string = (text) => text) {}
+
+  /** The texts that ids are of from now on. What was encoded stays if they are still the same. */
   begin(texts: string[]): void {
+    if (texts === this.texts && texts.length <= this.starts.length) return;
     this.texts = texts;
     this.used = 0;
     if (texts.length > this.starts.length) {
       this.starts = new Uint32Array(texts.length * 2);
       this.ends = new Uint32Array(texts.length * 2);
-    } else this.ends.fill(0, 0, texts.length);
+    } else this.ends.fill(0);
   }
 
   put(column: TextColumn, row: number, id: number): void {
-    if (this.ends[id] === 0 && !this.encode(id)) column.putString(row, this.texts[id]!);
+    if (this.ends[id] === 0 && !this.encode(id)) column.putString(row, this.change(this.texts[id]!));
     else column.putEncoded(row, this.bytes, this.starts[id]!, this.ends[id]!);
   }
 
+  /** Bytes of a text in the file, with those that tell its length. */
+  sizeOf(id: number): number {
+    if (this.ends[id] === 0 && !this.encode(id)) return 4 + Buffer.byteLength(this.change(this.texts[id]!));
+    return this.ends[id]! - this.starts[id]!;
+  }
+
   private encode(id: number): boolean {
-    const text = this.texts[id]!;
+    const text = this.change(this.texts[id]!);
     if (text.length > LONGEST) return false;
     const most = 4 + text.length * 3;
     if (this.used + most > this.bytes.length) {

@@ -43,11 +43,17 @@ export function storeType(type: ColumnType): StoredType {
     case 'BIGINT':
       return { ...plain, physical: physical.int64, converted: 18, open: () => new FixedColumn(8, int64, putInt64, putInt64) };
     case 'DATE':
-      return { ...plain, physical: physical.int32, converted: 6, logical: 6, open: () => new FixedColumn(4, putDate, putInt32) };
+      return { ...plain, physical: physical.int32, converted: 6, logical: 6, open: () => new FixedColumn(4, putDate, putInt32, putInt32) };
     case 'TIME':
       return { ...plain, physical: physical.int64, converted: 8, logical: 7, open: () => new FixedColumn(8, putTime, putInt64) };
     case 'TIMESTAMP':
-      return { ...plain, physical: physical.int64, converted: 10, logical: 8, open: () => new FixedColumn(8, putTimestamp, putInt64) };
+      return {
+        ...plain,
+        physical: physical.int64,
+        converted: 10,
+        logical: 8,
+        open: () => new FixedColumn(8, putTimestamp, putInt64, putInt64),
+      };
     case 'DECIMAL':
       return storeDecimal(type);
   }

@@ -7,6 +7,7 @@ import { type KeepLimits, type RawFile, type RawResult, type RawSheet, type RawW
 import { formatCell } from '../../core/grid/format/formatCell.ts';
 import { storedText } from '../../core/grid/format/storedText.ts';
 import type { CellKind, Grid } from '../../core/grid/grid.ts';
+import { listRows } from '../../core/structuring/building/output.ts';
 import { buildRawTable } from '../../core/structuring/building/raw.ts';
 import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
@@ -130,7 +131,7 @@ function columnsOf(sheet: RawSheet): ColumnRecord[] {
 export function expectedRows(grid: Grid, rowBase = 0): Row[] {
   const numbers = [...new Set(grid.rows.subarray(0, grid.size))];
   // Half of a pair of code units is no character; a file cannot hold it.
-  return buildRawTable(grid).rows.map((row, i) => [
+  return listRows(buildRawTable(grid)).map((row, i) => [
     rowBase + (numbers[i] ?? 0),
     ...row.map((text) => (typeof text === 'string' ? text.toWellFormed() : null)),
   ]);

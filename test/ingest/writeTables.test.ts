@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WrittenTable } from '../../activities/ingest/landTables.ts';
 import { type TableLimits, tableLimits, writeTables } from '../../activities/ingest/writeTables.ts';
 import { CellKind, type Grid } from '../../core/grid/grid.ts';
-import { analyze, build, buildSelected, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
+import { analyze, build, buildSelected, byColumn, listRows, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
 import type { Layer } from '../../core/table/table.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { openFolderStore } from '../../store/blobs/folderStore.ts';
@@ -170,7 +170,11 @@ describe('writeTables: structured tables as files', () => {
 
   it('may be empty', async () => {
     const grid = drawGrid('a|b\nx|1\ny|2');
-    const tables = structure([grid]).map((table) => ({ ...table, rows: [], provenance: { offsets: [0], cells: [], columns: [] } }));
+    const tables = structure([grid]).map((table) => ({
+      ...table,
+      ...byColumn([], table.columns.length),
+      provenance: { offsets: [0], cells: [], columns: [] },
+    }));
     const [table] = await write([grid], tables);
     expect(table).toMatchObject({ rowCount: 0, maxRowId: 0, layers: [], kept: null });
     expect(await readFile(table?.provenanceKey ?? '')).toEqual([]);
@@ -193,7 +197,7 @@ describe('writeTables: structured tables as files', () => {
     await expect(writeTables(storage, [grid], tables, place(tables), watch)).rejects.toThrow('stopped');
     expect(steps[0]).toEqual([0, 4]);
     const broken = tables.map((table, k) =>
-      k === 1 ? { ...table, columns: [{ name: 'x', type: 'BIGINT' }], rows: [['no number']] } : table,
+      k === 1 ? { ...table, columns: [{ name: 'x', type: 'BIGINT' }], ...byColumn([['no number']], 1) } : table,
     );
     await expect(write([grid], broken)).rejects.toThrow();
     await expect(write([], tables)).rejects.toThrow('no grid');
@@ -289,7 +293,7 @@ describe('readRowCells: where rows came from', () => {
       regionId: null,
       range: null,
       columns,
-      rows: [['x', 'y', null, 'z']],
+      ...byColumn([['x', 'y', null, 'z']], 4),
       made: [],
       provenance: { offsets: [0, 0], cells: [], columns: [] },
     };
@@ -318,11 +322,14 @@ describe('writeTables: a large table', () => {
     ]);
     const [table] = structure([small]);
     if (!table) throw new Error('no table');
-    const values = table.rows;
+    const values = listRows(table);
     const big: OutputTable = {
       ...table,
-      rows: Array.from({ length: count }, (_, n) =>
-        (values[n % 3] ?? []).map((value) => (typeof value === 'number' ? value + n : `${value} ${n}`)),
+      ...byColumn(
+        Array.from({ length: count }, (_, n) =>
+          (values[n % 3] ?? []).map((value) => (typeof value === 'number' ? value + n : `${value} ${n}`)),
+        ),
+        12,
       ),
       provenance: {
         offsets: Array.from({ length: count + 1 }, (_, n) => n * 12),

@@ -3,7 +3,7 @@ import type { Finding } from '../../core/review/finding.ts';
 import { type PlacedTable, placeTables } from '../../core/review/placeTables.ts';
 import type { Value } from '../../core/review/region.ts';
 import { reviewRegion } from '../../core/review/reviewRegion.ts';
-import { analyze, build } from '../../core/structuring/index.ts';
+import { analyze, build, listRows } from '../../core/structuring/index.ts';
 import { namingOf } from '../../core/structuring/names/naming.ts';
 
 /** Structures sheets as an upload does, and reviews the tables that come out, as the service does with the stored ones. */
@@ -28,10 +28,10 @@ export function placeGrids(grids: Grid[], file: string): { name: string; tables:
     const placed = own.map((table) => ({
       name: table.name,
       columns: table.columns,
-      rows: table.rows.map((row) => row.map((value): Value => (typeof value === 'boolean' ? String(value) : value))),
-      rowIds: table.rows.map((_, k) => k + 1),
+      rows: listRows(table).map((row) => row.map((value): Value => (typeof value === 'boolean' ? String(value) : value))),
+      rowIds: Array.from({ length: table.rowCount }, (_, k) => k + 1),
       periodColumn: table.columns.findIndex((column) => column.name === naming.period),
-      cells: table.rows.flatMap((_, row) => {
+      cells: listRows(table).flatMap((_, row) => {
         const { offsets, cells, columns } = table.provenance;
         return Array.from({ length: (offsets[row + 1] as number) - (offsets[row] as number) }, (_, n) => {
           const k = (offsets[row] as number) + n;

@@ -5,7 +5,7 @@ import { findWrongTotals } from '../../core/structuring/findings/reaggregate.ts'
 import { namingOf } from '../../core/structuring/names/naming.ts';
 import type { SpecRegion } from '../../core/structuring/spec/spec.ts';
 import { drawSheet, type PictureOptions } from './picture.ts';
-import { makeRegion } from './structure.ts';
+import { makeRegion, rowsOf } from './structure.ts';
 
 const columns = (...names: string[]) => names.map((name, k) => ({ name, from: 'ABCDEFG'[k] ?? '', type: k === 0 ? 'VARCHAR' : 'BIGINT' }));
 
@@ -18,7 +18,7 @@ function build(picture: string, own: Partial<SpecRegion>, options?: PictureOptio
 }
 
 const show = ({ tables }: BuiltRegion) =>
-  Object.fromEntries(tables.map((table) => [table.name, [table.columns.map(({ name }) => name), ...table.rows]]));
+  Object.fromEntries(tables.map((table) => [table.name, [table.columns.map(({ name }) => name), ...rowsOf(table)]]));
 
 describe('buildTableRegion', () => {
   it('makes one table of a plain region, every cell placed once', () => {
@@ -57,7 +57,7 @@ describe('buildTableRegion', () => {
       { range: 'A1:C3', data_range: 'A2:C3', columns: [...columns('地域', '店'), { name: '額', from: 'C', type: 'BIGINT' }] },
       { merges: ['A2:A3'] },
     );
-    expect(built.tables[0]?.rows.map(([region]) => region)).toEqual(['東', '東']);
+    expect(rowsOf(built.tables[0]).map(([region]) => region)).toEqual(['東', '東']);
     expect(placed).toMatchObject({ lost: [], twice: [] });
   });
 
@@ -92,7 +92,7 @@ describe('buildTableRegion', () => {
       columns: columns('品名', '4月', '4月_2'),
       periods: ['B', 'C'].map((from) => ({ from, label: '4月', start: null, measure: '値' })),
     });
-    expect(built.tables[0]?.rows).toEqual([
+    expect(rowsOf(built.tables[0])).toEqual([
       ['りんご', '4月', null, 1],
       ['りんご', '4月', null, 2],
     ]);

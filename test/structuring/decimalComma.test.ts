@@ -3,6 +3,7 @@ import { analyze, build, buildSelected, type ParseSpec } from '../../core/struct
 import { castCell } from '../../core/types/castCell.ts';
 import { type CellValue, convertValue, inferColumn } from '../../core/types/infer.ts';
 import { readCsv } from '../../store/csv/index.ts';
+import { rowsOf } from './structure.ts';
 
 const text = (value: string): CellValue => ({ kind: 'text', text: value });
 
@@ -52,7 +53,7 @@ describe('a table with such a column', () => {
       { name: 'Betrag', from: 'B', type: 'DOUBLE', format: '#.##0,00' },
       { name: 'Menge', from: 'C', type: 'VARCHAR' },
     ]);
-    expect(build([grid], spec, 'Umsatz.csv').tables[0]?.rows).toEqual([
+    expect(rowsOf(build([grid], spec, 'Umsatz.csv').tables[0])).toEqual([
       ['A', 1234.5, '1.234'],
       ['B', 12.5, '2.000'],
     ]);
@@ -64,6 +65,6 @@ describe('a table with such a column', () => {
     Object.assign(corrected.regions[0]?.columns[2] ?? {}, { type: 'BIGINT', format: '#.##0,00' });
     const { tables, misfits } = buildSelected([grid], corrected, null);
     expect(misfits).toEqual([]);
-    expect(tables[0]?.rows.map((row) => row[2])).toEqual([1234, 2000]);
+    expect(rowsOf(tables[0]).map((row) => row[2])).toEqual([1234, 2000]);
   });
 });

@@ -71,7 +71,7 @@ describe('describeLayouts and recallLayouts: a sheet of a layout that somebody c
     ]);
     const result = build([may], spec, '5月.xlsx');
     expect(result.rawSheets).toEqual([]);
-    expect(result.tables.map(({ name, rows }) => [name, rows.length])).toEqual([
+    expect(result.tables.map(({ name, rowCount }) => [name, rowCount])).toEqual([
       ['店別売上', 4],
       ['店別売上_計算項目', 1],
       ['報告_補足情報', 3],

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { analyze, build } from '../../core/structuring/index.ts';
+import { analyze, build, listRows } from '../../core/structuring/index.ts';
 import { readCsv } from '../../store/csv/index.ts';
 
 async function structure(csv: string, filename = '顧客.csv') {
   const { grid } = await readCsv(Buffer.from(csv), { filename });
   const { tables, conservation } = build([grid], analyze([grid], filename), filename);
-  return { tables: tables.map(({ name, columns, rows }) => ({ name, columns, rows })), conservation };
+  return { tables: tables.map((table) => ({ name: table.name, columns: table.columns, rows: listRows(table) })), conservation };
 }
 
 describe('a text file of one line', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { analyze, build, buildSelected, listCells, summarizeSheets, toContract, validateSpec } from '../../core/structuring/index.ts';
 import { merges, rows } from './anySheet.ts';
 import { makeGrid } from './picture.ts';
+import { rowsOf } from './structure.ts';
 
 describe('analyze and build: any grid at all', () => {
   it('is structured without losing or doubling a cell, and each row knows its cells', () => {
@@ -16,9 +17,9 @@ describe('analyze and build: any grid at all', () => {
           grid.size,
         );
         for (const table of result.tables) {
-          expect(table.rows.every((row) => row.length === table.columns.length)).toBe(true);
-          expect(table.provenance.offsets).toHaveLength(table.rows.length + 1);
-          for (let n = 0; n < table.rows.length; n += 1)
+          expect(rowsOf(table).every((row) => row.length === table.columns.length)).toBe(true);
+          expect(table.provenance.offsets).toHaveLength(table.rowCount + 1);
+          for (let n = 0; n < table.rowCount; n += 1)
             for (const range of listCells(grid, table, n)) expect(range).toMatch(/^[A-Z]+\d+(:[A-Z]+\d+)?$/);
         }
       }),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { listGroups } from '../../core/structuring/reports/groups.ts';
 import type { ReportRow } from '../../core/structuring/reports/report.ts';
 import { drawGrid, type PictureOptions } from './picture.ts';
-import { structure } from './structure.ts';
+import { rowsOf, structure } from './structure.ts';
 
 function read(picture: string, options?: PictureOptions) {
   const sheet = structure([drawGrid(picture, options)]);
@@ -12,12 +12,12 @@ function read(picture: string, options?: PictureOptions) {
   const labels = (...roles: string[]) =>
     sheet.result.tables
       .filter(({ role }) => roles.includes(role))
-      .flatMap(({ columns, rows }) => {
+      .flatMap((table) => {
         const at = Math.max(
-          columns.findIndex(({ name }) => name === '科目'),
+          table.columns.findIndex(({ name }) => name === '科目'),
           0,
         );
-        return [...new Set(rows.map((row) => row[at]))];
+        return [...new Set(rowsOf(table).map((row) => row[at]))];
       });
   return { ...sheet, details: labels('data', 'level'), computed: labels('computed') };
 }
@@ -114,7 +114,7 @@ describe('build: names and values', () => {
   ])('keeps the fields of a form out of the names over %s', (_, picture) => {
     const [first] = read(picture).result.tables;
     expect(first?.columns.map(({ name }) => name)).toEqual(['時間', '訪問先', '内容', '結果']);
-    expect(first?.rows).toHaveLength(2);
+    expect(first?.rowCount).toBe(2);
   });
 
   it('takes names of people and roles for names of columns, not for a field', () => {
@@ -170,7 +170,7 @@ describe('build: names and values', () => {
     expect(
       read(picture, { printed: 'A1:D4' })
         .result.tables.filter(({ role }) => role === 'data')
-        .map(({ rows }) => rows.length)[0],
+        .map(({ rowCount }) => rowCount)[0],
     ).toBe(3);
   });
 
@@ -230,7 +230,7 @@ describe('build: days', () => {
     );
     const table = found.result.tables.find(({ role }) => role === 'data');
     const at = table?.columns.findIndex(({ name }) => name === '期間開始') ?? -1;
-    expect(table?.rows[0]?.[at]).toBe(start);
+    expect(rowsOf(table)[0]?.[at]).toBe(start);
   });
 
   it('keeps the year over all columns but the labels with them', () => {

@@ -1,7 +1,8 @@
 /** Runs analysis and building as `auto` does, and hands the tables out by name with rows as objects. */
 
 import type { Grid } from '../../core/grid/grid.ts';
-import { analyze, type BuildResult, build, type OutputTable, type SpecRegion } from '../../core/structuring/index.ts';
+import { analyze, type BuildResult, build, listRows, type OutputTable, type SpecRegion } from '../../core/structuring/index.ts';
+import type { StoredValue } from '../../core/types/index.ts';
 
 export interface Structured {
   result: BuildResult;
@@ -23,8 +24,8 @@ export function structure(grids: Grid[], fileName = 'file.xlsx'): Structured {
     names: result.tables.map((candidate) => candidate.name),
     table,
     rows: (name) => {
-      const { columns, rows } = table(name);
-      return rows.map((row) => Object.fromEntries(columns.map((column, k) => [column.name, row[k]])));
+      const found = table(name);
+      return listRows(found).map((row) => Object.fromEntries(found.columns.map((column, k) => [column.name, row[k]])));
     },
     columns: (name) => table(name).columns.map((column) => `${column.name} ${column.type}`),
   };
@@ -45,4 +46,10 @@ export function makeRegion(own: Partial<SpecRegion>): SpecRegion {
     selected: true,
     ...own,
   };
+}
+
+/** The rows of a table that is expected to be there. */
+export function rowsOf(table: OutputTable | null | undefined): StoredValue[][] {
+  if (!table) throw new Error('no table');
+  return listRows(table);
 }

@@ -25,8 +25,9 @@ function settle(cells: string[], wanted: SpecColumn | null, { binding = false, r
     types: { binding, misfits },
     naming: namingOf(null),
   };
-  const positions = cells.map((_, k) => view.at(k + 1, 1));
-  return { ...settleColumn(plan, role, wanted && readType(wanted), positions), misfits };
+  const positions = Int32Array.from(cells, (_, k) => view.at(k + 1, 1));
+  const { type, values } = settleColumn(plan, role, wanted && readType(wanted), positions);
+  return { type, values: Array.from({ length: values.length }, (_, n) => values.at(n)), misfits };
 }
 
 describe('readType', () => {

@@ -74,14 +74,14 @@ export function handleFiles(tools: FileTools): Handlers {
 
   const keep = (made: { grids: Grid[]; tables: OutputTable[] }): MadeTable[] => {
     ({ grids, tables } = made);
-    return tables.map(({ name, role, sheet, regionId, range, columns, rows }) => ({
+    return tables.map(({ name, role, sheet, regionId, range, columns, rowCount }) => ({
       name,
       role,
       sheet,
       regionId,
       range,
       columns,
-      rowCount: rows.length,
+      rowCount,
     }));
   };
   const tableAt = (index: number): { table: OutputTable; grid: Grid } => {

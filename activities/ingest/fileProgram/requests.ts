@@ -103,7 +103,7 @@ export interface Reader {
 }
 
 /** A table without its rows. */
-export type MadeTable = Pick<OutputTable, 'name' | 'role' | 'sheet' | 'regionId' | 'range' | 'columns'> & { rowCount: number };
+export type MadeTable = Pick<OutputTable, 'name' | 'role' | 'sheet' | 'regionId' | 'range' | 'columns' | 'rowCount'>;
 
 /** A sheet of a file that came back. */
 export interface ReturnedSheet {

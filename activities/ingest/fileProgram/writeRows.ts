@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { OutputTable } from '../../../core/structuring/index.ts';
+import { type OutputTable, rowAt } from '../../../core/structuring/index.ts';
 import type { DraftStore } from '../../../store/blobs/blobStore.ts';
 
 /** Characters per write. */
@@ -11,9 +11,9 @@ export async function writeRows(blobs: DraftStore, tables: OutputTable[]): Promi
   const draft = await blobs.draft();
   function* lines() {
     let text = '';
-    for (const { rows } of tables) {
-      for (const row of rows) {
-        text += `${JSON.stringify(row)}\n`;
+    for (const table of tables) {
+      for (let n = 0; n < table.rowCount; n += 1) {
+        text += `${JSON.stringify(rowAt(table, n))}\n`;
         if (text.length < writtenLength) continue;
         yield text;
         text = '';

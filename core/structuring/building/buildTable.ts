@@ -2,6 +2,7 @@
 
 import { parseColumn, parseRange } from '../../a1/address.ts';
 import type { Range } from '../../grid/grid.ts';
+import type { StoredValue } from '../../types/infer.ts';
 import { readHeaderColumns } from '../headers/columnNames.ts';
 import { findPageHeaders } from '../headers/pageHeaders.ts';
 import type { Naming } from '../names/naming.ts';
@@ -19,7 +20,7 @@ import { DISTINCT_KEYS, MIN_GROUPS } from '../thresholds.ts';
 import { emitTable } from './emit.ts';
 import type { EmitBatch, EmitPlan, EmitRow, TypeRules } from './emitPlan.ts';
 import type { Ledger } from './ledger.ts';
-import type { OutputTable } from './output.ts';
+import { byColumn, type OutputTable } from './output.ts';
 
 export interface BuiltRegion {
   tables: OutputTable[];
@@ -224,8 +225,8 @@ const ACCOUNT = 1;
 /** The tree of accounts: one row per label, with what it is computed from. */
 function buildAccounts({ view, ledger, naming }: SheetWork, region: SpecRegion, table: TableRows, report: Report): OutputTable {
   const labels = new Set(pickLabelColumns(view, table));
-  const rows: OutputTable['rows'] = [];
-  const provenance: OutputTable['provenance'] = { offsets: [0], cells: [], columns: [] };
+  const rows: StoredValue[][] = [];
+  const provenance = { offsets: [0], cells: [] as number[], columns: [] as number[] };
   report.rows.forEach((row, k) => {
     if (row.labelCell >= 0) ledger.share(row.labelCell, 'label', region.id);
     rows.push([
@@ -262,7 +263,7 @@ function buildAccounts({ view, ledger, naming }: SheetWork, region: SpecRegion, 
       { name: kind, type: 'VARCHAR' },
       { name: formula, type: 'VARCHAR' },
     ],
-    rows,
+    ...byColumn(rows, 7),
     made: [0, 1, 2, 3, 4, 5, 6],
     provenance,
   };

@@ -21,7 +21,7 @@ export function emitTable(plan: EmitPlan, name: string, role: TableRole, batches
 }
 
 function emitWide(plan: EmitPlan, name: string, role: TableRole, rows: EmitRow[]): OutputTable {
-  const writer = new TableWriter(plan, name, role);
+  const writer = new TableWriter(plan, name, role, rows.length);
   const numbers = plan.columns.map((column) => parseColumn(column.from));
   const columns = plan.columns.map((column) => writer.addCells(column.name, readType(column)));
   const reader = new RowReader(plan);
@@ -47,7 +47,8 @@ function emitLong(plan: EmitPlan, name: string, role: TableRole, batches: EmitBa
   const identity = plan.columns.filter((column) => !byColumn.has(column.from));
   const identityNumbers = identity.map((column) => parseColumn(column.from));
   const measures = [...new Set(all.map((period) => period.measure))];
-  const writer = new TableWriter(plan, name, role, [plan.naming.period, plan.naming.periodStart]);
+  const count = batches.reduce((sum, { rows, periods }) => sum + rows.length * periods.length, 0);
+  const writer = new TableWriter(plan, name, role, count, [plan.naming.period, plan.naming.periodStart]);
   const identityColumns = identity.map((column) => writer.addCells(column.name, readType(column)));
   const labels = writer.addTexts(plan.naming.period, 'VARCHAR');
   const starts = writer.addTexts(plan.naming.periodStart, 'DATE');

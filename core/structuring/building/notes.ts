@@ -1,7 +1,7 @@
 /** Titles, units, notes and form pairs of a sheet: the table `<sheet>_補足情報`, or `<sheet>_notes`. */
 
 import { formatRange, parseRange } from '../../a1/address.ts';
-import { convertValue, inferColumn } from '../../types/infer.ts';
+import { convertValue, inferColumn, type StoredValue } from '../../types/infer.ts';
 import type { Naming } from '../names/naming.ts';
 import { isUnitLine } from '../names/words.ts';
 import { readFormLine, readPairs } from '../regions/forms.ts';
@@ -9,15 +9,15 @@ import { type Line, readLines } from '../sheet/lines.ts';
 import { key, type SheetView } from '../sheet/sheet.ts';
 import type { SpecRegion } from '../spec/spec.ts';
 import type { Ledger } from './ledger.ts';
-import type { OutputTable } from './output.ts';
+import { byColumn, type OutputTable } from './output.ts';
 
 /** Position of the content among the columns. */
 const CONTENT = 2;
 
 export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[], naming: Naming): OutputTable | null {
   const { noteKinds: kinds, noteColumns: columns } = naming;
-  const rows: OutputTable['rows'] = [];
-  const provenance: OutputTable['provenance'] = { offsets: [0], cells: [], columns: [] };
+  const rows: StoredValue[][] = [];
+  const provenance = { offsets: [0], cells: [] as number[], columns: [] as number[] };
   const push = (kind: string, text: string, range: string, target: string, cells: number[]) => {
     rows.push([rows.length + 1, kind, text, range, target === '' ? null : target]);
     for (const cell of cells) {
@@ -59,7 +59,7 @@ export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[
       { name: columns.cell, type: 'VARCHAR' },
       { name: columns.table, type: 'VARCHAR' },
     ],
-    rows,
+    ...byColumn(rows, 5),
     made: [0, 1, 2, 3, 4],
     provenance,
   };
@@ -106,8 +106,8 @@ const FIELD_VALUE = 2;
 export function buildFields(view: SheetView, ledger: Ledger, forms: SpecRegion[], naming: Naming): OutputTable | null {
   const lines = forms.flatMap((region) => readLines(view, parseRange(region.range)!).map((line) => ({ region, line })));
   if (!lines.some(({ line }) => holdsTyped(view, line))) return null;
-  const rows: OutputTable['rows'] = [];
-  const provenance: OutputTable['provenance'] = { offsets: [0], cells: [], columns: [] };
+  const rows: StoredValue[][] = [];
+  const provenance = { offsets: [0], cells: [] as number[], columns: [] as number[] };
   for (const { region, line } of lines)
     for (const { label, values, range } of placePairs(view, ledger, line)) {
       const { type, value } = readField(view, values);
@@ -124,7 +124,7 @@ export function buildFields(view: SheetView, ledger: Ledger, forms: SpecRegion[]
     regionId: null,
     range: null,
     columns: [{ name: position, type: 'BIGINT' }, ...[label, value, type, cell, table].map((name) => ({ name, type: 'VARCHAR' }))],
-    rows,
+    ...byColumn(rows, 6),
     made: [0, 1, 2, 3, 4, 5],
     provenance,
   };

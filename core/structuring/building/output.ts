@@ -1,6 +1,7 @@
 /** The result of building: tables ready to be stored, and the account of where every cell went. */
 
 import type { StoredValue } from '../../types/infer.ts';
+import type { CellValues } from '../sheet/cellValues.ts';
 import type { Finding } from '../spec/finding.ts';
 
 export interface OutputColumn {
@@ -20,18 +21,36 @@ export interface OutputTable {
   /** A1 range of that region, or of the used cells for a raw table; null for the notes of a sheet. */
   range: string | null;
   columns: OutputColumn[];
-  rows: StoredValue[][];
+  rowCount: number;
+  /** Of each column, by row. */
+  values: ValueList[];
   /** Positions of the columns whose values are made (periods, numbering, joined texts): no one cell stands for such a value. */
   made: number[];
   provenance: Provenance;
 }
 
+export type ValueList = StoredValue[] | CellValues;
+
 /** From each row back to the cells of the sheet: positions in the grid, those of row n from offsets[n] to offsets[n + 1]. */
 interface Provenance {
-  offsets: number[];
-  cells: number[];
+  offsets: ArrayLike<number>;
+  cells: ArrayLike<number>;
   /** For each cell the position of the column it filled; a header cell counts for the period it gave. */
-  columns: number[];
+  columns: ArrayLike<number>;
+}
+
+export function rowAt({ values }: Pick<OutputTable, 'values'>, n: number): StoredValue[] {
+  return values.map((list) => list.at(n) ?? null);
+}
+
+/** For few rows: of a long table they are millions of values. */
+export function listRows(table: Pick<OutputTable, 'values' | 'rowCount'>): StoredValue[][] {
+  return Array.from({ length: table.rowCount }, (_, n) => rowAt(table, n));
+}
+
+/** The other way round, for tables that are made row by row. */
+export function byColumn(rows: StoredValue[][], width: number): Pick<OutputTable, 'values' | 'rowCount'> {
+  return { rowCount: rows.length, values: Array.from({ length: width }, (_, k) => rows.map((row) => row[k]!)) };
 }
 
 /** A cell that the type wanted for its column cannot hold. */

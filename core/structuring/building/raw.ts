@@ -15,12 +15,10 @@ export function nameRawTables(grids: Grid[], fileName: string, baseOf: (fileName
 export function buildRawTable(grid: Grid): OutputTable {
   const view = new SheetView(grid);
   const width = view.used?.right ?? 0;
-  const rows: (string | null)[][] = [];
-  for (let index = 0; index < view.rows.length; index += 1) {
-    const values: (string | null)[] = new Array<string | null>(width).fill(null);
-    for (let i = view.starts[index]!; i < view.starts[index + 1]!; i += 1) values[grid.columns[i]! - 1] = view.shown(i);
-    rows.push(values);
-  }
+  const rowCount = view.rows.length;
+  const values = Array.from({ length: width }, () => new Array<string | null>(rowCount).fill(null));
+  for (let index = 0; index < rowCount; index += 1)
+    for (let i = view.starts[index]!; i < view.starts[index + 1]!; i += 1) values[grid.columns[i]! - 1]![index] = view.shown(i);
   return {
     name: '',
     role: 'raw',
@@ -28,12 +26,13 @@ export function buildRawTable(grid: Grid): OutputTable {
     regionId: null,
     range: view.used && formatRange(view.used),
     columns: Array.from({ length: width }, (_, k) => ({ name: nameColumn(k + 1), type: 'VARCHAR' as const })),
-    rows,
+    rowCount,
+    values,
     made: [],
     provenance: {
       offsets: view.starts,
-      cells: Array.from({ length: grid.size }, (_, i) => i),
-      columns: Array.from(grid.columns, (column) => column - 1),
+      cells: Int32Array.from({ length: grid.size }, (_, i) => i),
+      columns: grid.columns.map((column) => column - 1),
     },
   };
 }

@@ -1,15 +1,15 @@
 /** Collects the cells of an output table column by column, then decides the types and returns the table. */
 
-import type { StoredValue } from '../../types/infer.ts';
 import { claimColumn, ROW_ID_NAME } from '../headers/columnNames.ts';
+import { IntList } from '../sheet/intList.ts';
 import type { EmitPlan, EmitRow } from './emitPlan.ts';
-import type { OutputColumn, OutputTable, TableRole } from './output.ts';
+import type { OutputColumn, OutputTable, TableRole, ValueList } from './output.ts';
 import { settleColumn, type WantedType } from './typing.ts';
 
 /** A column that takes cells of the grid, -1 where there is none. */
 interface CellColumn {
   position: number;
-  cells: number[];
+  cells: IntList;
 }
 
 interface TextColumn {
@@ -22,24 +22,34 @@ type WrittenColumn = { name: string } & ((CellColumn & { wanted: WantedType | nu
 export class TableWriter {
   private readonly columns: WrittenColumn[] = [];
   private readonly leads: (string | null)[][];
-  private readonly offsets: number[] = [];
-  private readonly sources: number[] = [];
-  private readonly targets: number[] = [];
+  private readonly offsets: IntList;
+  private readonly sources: IntList;
+  private readonly targets: IntList;
   private readonly taken: Set<string>;
 
   constructor(
     private readonly plan: EmitPlan,
     private readonly name: string,
     private readonly role: TableRole,
+    /** How many rows are expected. */
+    private readonly rows: number,
     reserved: string[] = [],
   ) {
+    this.offsets = new IntList(rows + 1);
+    this.sources = new IntList(rows * plan.columns.length);
+    this.targets = new IntList(rows * plan.columns.length);
     this.leads = plan.leadNames.map(() => []);
     this.taken = new Set([ROW_ID_NAME, ...plan.leadNames, ...reserved].map((text) => text.toLowerCase()));
   }
 
   /** Without a wanted type the cells alone decide. */
   addCells(name: string, wanted: WantedType | null): CellColumn {
-    const column = { name: claimColumn(name, this.taken), position: this.leads.length + this.columns.length, cells: [], wanted };
+    const column = {
+      name: claimColumn(name, this.taken),
+      position: this.leads.length + this.columns.length,
+      cells: new IntList(this.rows),
+      wanted,
+    };
     this.columns.push(column);
     return column;
   }
@@ -69,20 +79,21 @@ export class TableWriter {
   finish(): OutputTable {
     const { view, leadNames, region } = this.plan;
     const columns: OutputColumn[] = leadNames.map((name) => ({ name, type: 'VARCHAR' }));
-    const data: StoredValue[][] = [...this.leads];
+    const values: ValueList[] = [...this.leads];
     const made: number[] = [];
     for (const column of this.columns) {
       if ('texts' in column) {
         columns.push({ name: column.name, type: column.type });
-        data.push(column.texts);
+        values.push(column.texts);
         made.push(column.position);
         continue;
       }
-      const { type, values } = settleColumn(this.plan, this.role, column.wanted, column.cells);
-      columns.push({ name: column.name, type });
-      data.push(values);
+      const settled = settleColumn(this.plan, this.role, column.wanted, column.cells.finish());
+      columns.push({ name: column.name, type: settled.type });
+      values.push(settled.values);
     }
-    const rows: StoredValue[][] = this.offsets.map((_, n) => data.map((values) => values[n]!));
+    const rowCount = this.offsets.length;
+    this.offsets.push(this.sources.length);
     return {
       name: this.name,
       role: this.role,
@@ -90,9 +101,10 @@ export class TableWriter {
       regionId: region.id,
       range: region.range,
       columns,
-      rows,
+      rowCount,
+      values,
       made,
-      provenance: { offsets: [...this.offsets, this.sources.length], cells: this.sources, columns: this.targets },
+      provenance: { offsets: this.offsets.finish(), cells: this.sources.finish(), columns: this.targets.finish() },
     };
   }
 }

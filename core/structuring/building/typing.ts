@@ -4,11 +4,12 @@ import { nameCell, nameColumn } from '../../a1/address.ts';
 import { type ColumnType, parseColumnType } from '../../cells/columnTypes.ts';
 import { castCell } from '../../types/castCell.ts';
 import type { InferredColumn, InferredType, Reading, StoredValue } from '../../types/infer.ts';
-import { convertCells, inferCells } from '../sheet/columnValues.ts';
+import { CellValues } from '../sheet/cellValues.ts';
+import { inferCells } from '../sheet/columnValues.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 import type { SpecColumn, SpecRegion } from '../spec/spec.ts';
 import type { EmitPlan, TypeRules } from './emitPlan.ts';
-import type { TableRole } from './output.ts';
+import type { TableRole, ValueList } from './output.ts';
 
 export interface WantedType extends Reading {
   type: ColumnType;
@@ -50,10 +51,10 @@ export function commonType(rules: TypeRules, region: SpecRegion, measure: string
 
 interface SettledColumn {
   type: string;
-  values: StoredValue[];
+  values: ValueList;
 }
 
-export function settleColumn(plan: EmitPlan, role: TableRole, wanted: WantedType | null, cells: number[]): SettledColumn {
+export function settleColumn(plan: EmitPlan, role: TableRole, wanted: WantedType | null, cells: Int32Array): SettledColumn {
   const { view, types } = plan;
   // Words beside the figures of a total are no fault of the column.
   const binding = types.binding && role !== 'computed';
@@ -64,10 +65,10 @@ export function settleColumn(plan: EmitPlan, role: TableRole, wanted: WantedType
   }
   const plain = wanted && PLAIN_TYPES.has(wanted.name) ? asPlain(wanted) : null;
   const settled = settlePlain(view, plain, cells);
-  return { type: settled.type, values: convertCells(view.grid, cells, settled) };
+  return { type: settled.type, values: new CellValues(view.grid, cells, settled) };
 }
 
-function castAll(view: SheetView, wanted: WantedType, cells: number[]): { values: StoredValue[] } | { misfit: number } {
+function castAll(view: SheetView, wanted: WantedType, cells: Int32Array): { values: StoredValue[] } | { misfit: number } {
   const values: StoredValue[] = [];
   for (const cell of cells) {
     const value = cell < 0 ? null : castCell(view.value(cell), wanted.type, wanted);
@@ -89,7 +90,7 @@ function asPlain(wanted: WantedType): InferredColumn {
   return { type: name as InferredType, ...(dayFirst === undefined ? {} : { dayFirst }), ...(decimalComma ? { decimalComma } : {}) };
 }
 
-function settlePlain(view: SheetView, wanted: InferredColumn | null, cells: number[]): InferredColumn {
+function settlePlain(view: SheetView, wanted: InferredColumn | null, cells: Int32Array): InferredColumn {
   const filled = cells.some((cell) => cell >= 0);
   if (!filled) return wanted ?? { type: 'DOUBLE' };
   if (wanted?.type === 'VARCHAR') return wanted;

@@ -1,7 +1,8 @@
 /** What the columns of a table had to leave out or give up: marks that became NULL, and the cells that made numbers text. */
 
 import { nameCell } from '../../a1/address.ts';
-import type { OutputTable } from '../building/output.ts';
+import type { OutputTable, ValueList } from '../building/output.ts';
+import { CellValues } from '../sheet/cellValues.ts';
 import { CellClass, type SheetView } from '../sheet/sheet.ts';
 import type { Finding } from '../spec/finding.ts';
 import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, LISTED_CELLS } from '../thresholds.ts';
@@ -16,10 +17,10 @@ export function findColumnLosses(view: SheetView, table: OutputTable): Finding[]
   const marks: number[] = [];
   const split = columns.map(() => ({ numbers: 0, others: [] as number[] }));
   const { offsets, cells, columns: targets } = table.provenance;
-  for (let n = 0; n < table.rows.length; n += 1)
+  for (let n = 0; n < table.rowCount; n += 1)
     for (let at = offsets[n]!; at < offsets[n + 1]!; at += 1) {
       const [cell, column] = [cells[at]!, targets[at]!];
-      if (lossy[column] && table.rows[n]![column] === null) marks.push(cell);
+      if (lossy[column] && isNull(table.values[column]!, n)) marks.push(cell);
       else if (texts[column]) {
         sortCell(view, cell, split[column]!);
         // Too few can be numbers by now: the rest of it need not be looked at.
@@ -44,11 +45,11 @@ const GOLDEN_SHARE = (Math.sqrt(5) - 1) / 2;
 
 /** Long columns without a single number among many cells from all over are text in earnest, and need no closer look. */
 function dropPlainTexts(view: SheetView, table: OutputTable, texts: boolean[]): void {
-  const { rows, provenance } = table;
-  if (rows.length < 10 * COLUMN_SAMPLE_ROWS) return;
+  const { rowCount, provenance } = table;
+  if (rowCount < 10 * COLUMN_SAMPLE_ROWS) return;
   const split = texts.map(() => ({ numbers: 0, others: [] as number[] }));
   for (let k = 1; k <= COLUMN_SAMPLE_ROWS; k += 1) {
-    const row = Math.floor(((k * GOLDEN_SHARE) % 1) * rows.length);
+    const row = Math.floor(((k * GOLDEN_SHARE) % 1) * rowCount);
     for (let at = provenance.offsets[row]!; at < provenance.offsets[row + 1]!; at += 1) {
       const column = provenance.columns[at]!;
       if (texts[column]) sortCell(view, provenance.cells[at]!, split[column]!);
@@ -59,11 +60,18 @@ function dropPlainTexts(view: SheetView, table: OutputTable, texts: boolean[]): 
   });
 }
 
+function isNull(list: ValueList, n: number): boolean {
+  return list instanceof CellValues ? list.isNull(n) : list[n] === null;
+}
+
 /** How many cells each column was given, and how many of them are values. */
 function countColumns(table: OutputTable): { filled: number; known: number }[] {
   const counts = table.columns.map(() => ({ filled: 0, known: 0 }));
-  for (const column of table.provenance.columns) counts[column]!.filled += 1;
-  for (const row of table.rows) for (let c = 0; c < counts.length; c += 1) if (row[c] !== null) counts[c]!.known += 1;
+  const { columns } = table.provenance;
+  for (let at = 0; at < columns.length; at += 1) counts[columns[at]!]!.filled += 1;
+  table.values.forEach((list, c) => {
+    for (let n = 0; n < table.rowCount; n += 1) if (!isNull(list, n)) counts[c]!.known += 1;
+  });
   return counts;
 }
 

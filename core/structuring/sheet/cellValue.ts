@@ -20,11 +20,14 @@ export function readDayNumber(grid: Grid, i: number): number | null {
   return /[yge]/i.test((grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE).numberFormat) ? null : (moment - FIRST_DAY) / DAY_MS + 1;
 }
 
+export function isDurationFormat(numberFormat: string): boolean {
+  return /\[[hms]+\]/i.test(numberFormat);
+}
+
 /** `33:30:00` of a length of time that a format such as `[h]:mm` shows, from a day on; null for dates and times of day. */
 function readDuration(grid: Grid, i: number): string | null {
   const moment = grid.numbers[i]!;
-  const { numberFormat } = grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE;
-  if (moment < FIRST_DAY || !/\[[hms]+\]/i.test(numberFormat)) return null;
+  if (moment < FIRST_DAY || !isDurationFormat((grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE).numberFormat)) return null;
   const seconds = Math.round((moment - FIRST_DAY + DAY_MS) / 1000);
   const pad = (part: number) => String(part).padStart(2, '0');
   return `${pad(Math.floor(seconds / 3600))}:${pad(Math.floor(seconds / 60) % 60)}:${pad(seconds % 60)}`;

@@ -1,7 +1,7 @@
 /** A column of cells without an object for each of them. */
 
 import { CellKind, type Grid } from '../../grid/grid.ts';
-import { type CellValue, convertValue, type InferredColumn, inferColumn, type Reading, type StoredValue } from '../../types/infer.ts';
+import { type CellValue, type InferredColumn, inferColumn, type Reading } from '../../types/infer.ts';
 import { FIRST_DAY, isEarly, readValue } from './cellValue.ts';
 
 /** The narrowest type that every cell fits; positions below zero are blank. */
@@ -43,34 +43,4 @@ function sortOf(kind: number, number: number): number {
   if (isEarly(number)) return 3;
   // A moment within the first second of a day is that day.
   return number % dayMs >= 1000 ? 1 : 0;
-}
-
-/** The values as they land in a column of this type; null for blanks. Equal texts and moments are converted once. */
-export function convertCells(grid: Grid, cells: ArrayLike<number>, column: InferredColumn): StoredValue[] {
-  const { kinds, numbers, texts } = grid;
-  const isNumeric = column.type === 'BIGINT' || column.type === 'DOUBLE';
-  const fromTexts = new Map<number, StoredValue>();
-  const fromDates = new Map<number, StoredValue>();
-  const values = new Array<StoredValue>(cells.length);
-  for (let n = 0; n < cells.length; n += 1) {
-    const cell = cells[n]!;
-    if (cell < 0) {
-      values[n] = null;
-      continue;
-    }
-    const kind = kinds[cell]!;
-    if (kind === CellKind.number && isNumeric) {
-      values[n] = numbers[cell]!;
-      continue;
-    }
-    const known = kind === CellKind.text ? fromTexts : kind === CellKind.date ? fromDates : null;
-    const key = kind === CellKind.text ? texts[cell]! : numbers[cell]!;
-    let value = known?.get(key);
-    if (value === undefined) {
-      value = convertValue(readValue(grid, cell), column);
-      known?.set(key, value);
-    }
-    values[n] = value;
-  }
-  return values;
 }
