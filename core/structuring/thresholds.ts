@@ -232,3 +232,9 @@ export const MAX_QUOTIENT_ROWS = 120;
 
 /** A column of labels that is filled on fewer rows than this share of those of the next one names groups: a group has two rows or more. */
 export const GROUP_NAMED_SHARE = 0.6;
+
+/** Rows that a mean without a name is taken of: halfway between two others stands many a figure. */
+export const MIN_MEAN_PARTS = 3;
+
+/** Totals above a balance that it may come from; statements have few, and pairs of them are tried. */
+export const MAX_BALANCE_TOTALS = 12;

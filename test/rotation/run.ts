@@ -1,7 +1,7 @@
 /**
  * npm run rotation -- [--worst PART]
  *
- * The labelled sheets of ../shared/structuring in five parts by template: F1 of the tables of each part, and what it costs to call
+ * The labelled sheets of ../shared/structuring in five parts by template: F1 of the tables of each part, its totals, and what it costs to call
  * sheets doubtful below a confidence that was chosen on the other parts. `--worst` lists the wrong sheets without a flag of all parts but
  * one, which is left for scoring.
  */
@@ -18,18 +18,20 @@ import { readWorkbook } from '../../store/xlsx/index.ts';
 import { type Cost, isFlagged, type Judged, rotate, weighThreshold } from './doubt.ts';
 import { isMostlyRight, type Matched, matchTables, scoreF1 } from './match.ts';
 import { assignParts, PARTS, type SheetTexts } from './templates.ts';
+import { addTotals, countTotals, type LabelledTotals, type TotalCounts } from './totals.ts';
 
 interface Truth {
   set: string;
   file: string;
   sheet: string;
-  tables: { range: string }[];
+  tables: LabelledTotals[];
   complete?: boolean;
 }
 
 interface Scored extends Judged, SheetTexts {
   set: string;
   matched: Matched;
+  totals: TotalCounts;
 }
 
 const shared = resolve(fileURLToPath(new URL('../../..', import.meta.url)), 'shared/structuring');
@@ -71,6 +73,7 @@ function scoreSheet({ set, file, sheet, tables, complete = true }: Truth, grids:
     texts: grid ? listTexts(grid) : new Set(),
     part: 0,
     matched,
+    totals: countTotals(tables, own),
     isRight: isMostlyRight(matched),
     confidence: isRaw ? null : (largest?.confidence ?? null),
   };
@@ -91,6 +94,9 @@ const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 const tell = ({ sheets, wrong, missed, alarmed, deserved }: Cost) =>
   `${wrong} of ${sheets} wrong; wrong without a flag ${percent(missed)} of all, right with one ${percent(alarmed)}, flags deserved ${percent(deserved)}`;
 
+const tellTotals = (name: string, { wanted, sums, foundSums, computed, foundComputed }: TotalCounts) =>
+  `${name}: ${foundSums} of ${wanted} labelled totals are among ${sums} sums, ${foundComputed} among ${computed} computed rows`;
+
 const sheets = await readSheets();
 for (const set of new Set(sheets.map((sheet) => sheet.set))) {
   const own = sheets.filter((sheet) => sheet.set === set);
@@ -98,6 +104,16 @@ for (const set of new Set(sheets.map((sheet) => sheet.set))) {
     scoreF1(own.filter((sheet) => sheet.part === part).map(({ matched }) => matched)),
   );
   console.log(`${set}: F1 ${percent(scoreF1(own.map(({ matched }) => matched)))}; by part ${parts.map(percent).join(', ')}`);
+}
+for (const set of new Set(sheets.map((sheet) => sheet.set))) {
+  const own = sheets.filter((sheet) => sheet.set === set);
+  const totals = addTotals(own.map((sheet) => sheet.totals));
+  if (totals.wanted === 0) continue;
+  console.log(
+    `${tellTotals(set, totals)} (${percent(totals.foundSums / totals.wanted)}, ${percent(totals.foundComputed / totals.wanted)})`,
+  );
+  for (let part = 0; part < PARTS; part += 1)
+    console.log(tellTotals(`  part ${part}`, addTotals(own.filter((sheet) => sheet.part === part).map((sheet) => sheet.totals))));
 }
 const { parts, all } = rotate(sheets);
 parts.forEach(({ threshold, cost }, part) => {

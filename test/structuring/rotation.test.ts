@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseThreshold, type Judged, rotate, weighThreshold } from '../rotation/doubt.ts';
 import { isMostlyRight, matchTables, scoreF1 } from '../rotation/match.ts';
 import { assignParts, PARTS } from '../rotation/templates.ts';
+import { addTotals, countTotals } from '../rotation/totals.ts';
 
 const sheet = (part: number, confidence: number | null, isRight: boolean): Judged => ({ part, confidence, isRight });
 
@@ -70,5 +71,34 @@ describe('rotate', () => {
     expect(found[0]?.threshold).toBe(0.21);
     expect(found[0]?.cost.missed).toBe(0.5);
     expect(all.missed).toBe(0.1);
+  });
+});
+
+describe('countTotals', () => {
+  const region = (range: string, totals: [at: number | string, kind: 'total' | 'subtotal' | 'computed'][]) => ({
+    range,
+    totals: totals.map(([at, kind]) => ({ at, kind, formula: null })),
+  });
+  const regions = [
+    region('A1:D9', [
+      [5, 'subtotal'],
+      [8, 'computed'],
+      [9, 'total'],
+      ['D', 'total'],
+    ]),
+    region('H1:K9', [[3, 'total']]),
+  ];
+
+  it('counts sums, and sums with other computed rows, of the tables that are labelled', () => {
+    const tables = [
+      { range: 'A1:D9', total_rows: [5, 8] },
+      { range: 'H1:K9', total_rows: null },
+    ];
+    expect(countTotals(tables, regions)).toEqual({ wanted: 2, sums: 2, foundSums: 1, computed: 3, foundComputed: 2 });
+  });
+
+  it('leaves out what counts neither way', () => {
+    const counts = countTotals([{ range: 'A1:D9', total_rows: [5], computed_rows: [8, 9] }], regions);
+    expect(addTotals([counts, counts])).toEqual({ wanted: 2, sums: 2, foundSums: 2, computed: 2, foundComputed: 2 });
   });
 });

@@ -12,9 +12,12 @@ import {
   RESULT_DIGITS,
   STRONG_DIGITS,
 } from '../thresholds.ts';
+import { linkBalances } from './balances.ts';
+import { linkDerivedFormulas } from './derivedFormulas.ts';
 import { listGroups } from './groups.ts';
+import { linkQuotients } from './quotients.ts';
 import type { ReportRow, ReportWork } from './report.ts';
-import { linkQuotients, linkStatistics } from './statistics.ts';
+import { linkMeans, linkStatistics } from './statistics.ts';
 import { checkSum, readSumFormula, type SumCheck, type Term } from './sums.ts';
 import type { TableRows } from './tableRows.ts';
 
@@ -44,7 +47,10 @@ export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[
   if (!isList && rows.some((row) => row.certain || row.parent >= 0 || isProfitLabel(row.label)))
     for (let k = 0; k < rows.length; k += 1) linkDifference(context, k, parents.has(k));
   if (!isList) for (let k = 0; k < rows.length; k += 1) if (!parents.has(k)) markResult(context, k);
+  if (!isList) linkBalances(context);
+  linkDerivedFormulas(context);
   linkStatistics(context);
+  if (!isList) linkMeans(context);
   if (!isList) linkQuotients(context);
   let afterTotal = false;
   for (const row of rows) {
@@ -362,10 +368,18 @@ function linkDifference(context: ReportWork, k: number, isParent: boolean): void
       if (terms.every((term) => term.sign > 0) && !named && !row.bold) continue;
       // Any row of a table could have matched in any of these ways.
       if (check.digits - Math.log10(named ? tries : tries * rows.length) < needed) continue;
+      // A balance may be what it was before with nothing added.
+      if (!(named && parts.length === 2) && parts.some((part) => isSameRow(context, k, part))) continue;
       row.terms = terms;
       row.certain = true;
       row.role = 'computed';
       return;
     }
   }
+}
+
+/** The same rent on three rows: the third is the first plus the second less the second. Where a part is the whole, the others say nothing. */
+function isSameRow({ table, rows }: ReportWork, k: number, other: number): boolean {
+  const values = table.matrix[rows[other]!.at]!;
+  return table.matrix[rows[k]!.at]!.every((value, c) => value === values[c]);
 }

@@ -40,3 +40,8 @@ export interface ReportWork {
   /** Rows of a list are records: nothing but a formula or a word makes one of them a result. */
   isList: boolean;
 }
+
+/** Figures of its own that nothing has explained yet. */
+export function isOpen(row: ReportRow): boolean {
+  return !row.virtual && row.hasValues && !row.certain && row.role === 'detail';
+}

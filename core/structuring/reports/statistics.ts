@@ -1,9 +1,10 @@
-/** Rows that are computed and are no sums: averages, extremes, shares and growth, where their names and the numbers agree. */
+/** Averages and extremes of the rows above: by their names and the numbers, or by numbers that nobody types. */
 
-import { isRatioLabel, type Statistic, statisticOf } from '../names/words.ts';
-import { MAX_GRAND_TOTALS, MAX_QUOTIENT_ROWS, QUOTIENT_DIGITS } from '../thresholds.ts';
-import type { ReportRow, ReportWork } from './report.ts';
-import { digitsOf, isSameSum, unitOf } from './sums.ts';
+import { type Statistic, statisticOf } from '../names/words.ts';
+import { MAX_GRAND_TOTALS, MAX_UNMARKED_PARTS, MAX_UNMARKED_ROWS, MIN_MEAN_PARTS, STRONG_DIGITS } from '../thresholds.ts';
+import { countLongDigits, readLongFigures } from './longFigures.ts';
+import { isOpen, type ReportRow, type ReportWork } from './report.ts';
+import { isSameSum, unitOf } from './sums.ts';
 
 const compute: Record<Statistic, (values: number[]) => number> = {
   mean: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
@@ -33,10 +34,6 @@ export function linkStatistics({ rows, table }: ReportWork): void {
   });
 }
 
-function isOpen(row: ReportRow): boolean {
-  return !row.virtual && row.hasValues && !row.certain && row.role === 'detail';
-}
-
 function isStatistic(matrix: ReportWork['table']['matrix'], row: ReportRow, parts: ReportRow[], statistic: Statistic): boolean {
   let compared = 0;
   let holds = 0;
@@ -50,59 +47,40 @@ function isStatistic(matrix: ReportWork['table']['matrix'], row: ReportRow, part
   return holds > 0 && holds * 2 > compared;
 }
 
-/** `Gross margin %`, `伸び率`: computed where one row by another, or by the column before, gives it, too often for chance. */
-export function linkQuotients(work: ReportWork): void {
-  const { rows, table } = work;
-  if (rows.length > MAX_QUOTIENT_ROWS) return;
-  const parts = rows.filter((row) => row.hasValues && !row.virtual && !isRatioLabel(row.label) && !isShownAsPercent(work, row));
-  const children = new Set(rows.map((row) => row.parent));
+/** `2010/11` below its twelve months: the mean of the rows right above it, in figures that only a division leaves. */
+export function linkMeans(work: ReportWork): void {
+  const { rows, repeated } = work;
+  if (rows.length > MAX_UNMARKED_ROWS) return;
+  const parents = new Set(rows.map((row) => row.parent));
   rows.forEach((row, k) => {
-    if (!isOpen(row) || children.has(k) || !(isRatioLabel(row.label) || isShownAsPercent(work, row))) return;
-    const stated = table.matrix[row.at]!;
-    const values = parts.filter((part) => part !== row).map((part) => table.matrix[part.at]!);
-    const chances = Math.log10(Math.max(1, values.length * (values.length + 1)));
-    const isFound =
-      values.some((upper) => values.some((lower) => upper !== lower && agrees(stated, (c) => divide(upper[c], lower[c]), chances))) ||
-      values.some((own) => agrees(stated, (c) => divide(own[c], own[c - 1], 1), chances));
-    if (!isFound) return;
+    if (!isOpen(row) || parents.has(k) || repeated.has(row.label) || !isMeanOfRowsAbove(work, k)) return;
     row.role = 'computed';
     row.certain = true;
   });
 }
 
-function divide(upper: number | null | undefined, lower: number | null | undefined, less = 0): number | null {
-  return upper === null || upper === undefined || !lower ? null : upper / lower - less;
-}
-
-function agrees(stated: (number | null)[], quotientOf: (column: number) => number | null, chances: number): boolean {
-  let compared = 0;
-  let holds = 0;
-  let digits = 0;
-  for (let c = 0; c < stated.length; c += 1) {
-    const value = stated[c]!;
-    const quotient = value === null ? null : quotientOf(c);
-    if (value === null || quotient === null) continue;
-    compared += 1;
-    // Written as 52 or as 52 %.
-    const unit = unitOf([value]);
-    if (!isSameSum(value, quotient, 1, unit) && !isSameSum(value, quotient * 100, 1, unit)) {
-      if (compared - holds > 1) return false;
-      continue;
-    }
-    holds += 1;
-    digits += digitsOf(value, unit);
+function isMeanOfRowsAbove({ rows, table: { matrix } }: ReportWork, k: number): boolean {
+  const stated = matrix[rows[k]!.at]!;
+  const above = matrix[rows[k - 1]?.at ?? -1] ?? [];
+  // Rows that are all the same have themselves for their mean.
+  const figures = readLongFigures(stated.map((value, c) => (value === above[c] ? null : value)));
+  if (figures === null) return false;
+  const sums = stated.map(() => 0);
+  const counts = stated.map(() => 0);
+  let parts = 0;
+  for (let j = k - 1; j >= 0 && parts < MAX_UNMARKED_PARTS; j -= 1) {
+    const part = rows[j]!;
+    if (part.virtual || !part.hasValues) continue;
+    if (part.role !== 'detail') return false;
+    parts += 1;
+    matrix[part.at]!.forEach((value, c) => {
+      if (value === null) return;
+      sums[c] = sums[c]! + value;
+      counts[c] = counts[c]! + 1;
+    });
+    if (parts < MIN_MEAN_PARTS) continue;
+    const digits = countLongDigits(figures, (c) => (counts[c]! === 0 ? null : sums[c]! / counts[c]!));
+    if (digits - Math.log10(parts * rows.length) >= STRONG_DIGITS) return true;
   }
-  return holds > 1 && holds >= compared * 0.8 && digits - chances >= QUOTIENT_DIGITS;
-}
-
-/** Every figure has a percent sign. */
-function isShownAsPercent({ view, table, valueColumns }: ReportWork, row: ReportRow): boolean {
-  const [from, to] = table.spans[row.at]!;
-  let figures = 0;
-  for (let i = from; i < to; i += 1) {
-    if (!valueColumns.has(view.grid.columns[i]!)) continue;
-    if (!/%$/.test(view.label(i))) return false;
-    figures += 1;
-  }
-  return figures > 0;
+  return false;
 }
