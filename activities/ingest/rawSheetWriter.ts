@@ -41,8 +41,12 @@ type SegmentLayer = Extract<Layer, { kind: 'segment' }>;
 export class RawSheetWriter {
   private readonly layers: SegmentLayer[] = [];
   private readonly kept: KeptCellsWriter;
+  /** By style. */
+  private readonly formats: string[];
   private readonly texts = new EncodedTexts();
   private readonly dates = new DateTexts();
+  /** The texts of the last batch, and the length of the longest. */
+  private longest: { texts: string[]; length: number } = { texts: [], length: 0 };
   private file: ParquetFile | null = null;
   private rowIds: GroupColumn<IntegerColumn> = openRowIds();
   /** By column number; columns without a cell in this group are missing. */
@@ -58,10 +62,11 @@ export class RawSheetWriter {
   constructor(
     private readonly files: DraftFiles,
     private readonly place: { prefix: string; rowBase: number },
-    private readonly styles: CellStyle[],
+    styles: CellStyle[],
     private readonly limits: RawLimits,
     private readonly budget: TextBudget,
   ) {
+    this.formats = styles.map(({ numberFormat }) => numberFormat);
     this.kept = new KeptCellsWriter(files, limits);
   }
 
@@ -103,6 +108,12 @@ export class RawSheetWriter {
 
   /** Upper bound of the bytes, unless formats add long texts to numbers. */
   private estimateBytes(batch: RowBatch, from: number, to: number): number {
+    if (this.longest.texts !== batch.strings) {
+      const length = batch.strings.reduce((most, text) => Math.max(most, text.length), 0);
+      this.longest = { texts: batch.strings, length };
+    }
+    const most = 3 * this.longest.length * batch.columns.length * (to - from);
+    if (most <= this.limits.groupBytes) return most;
     let letters = 0;
     for (const { texts } of batch.columns) {
       if (!texts) continue;
@@ -137,6 +148,7 @@ export class RawSheetWriter {
 
   private takeColumn(batch: RowBatch, source: BatchColumn, from: number, to: number): void {
     const { column, kinds, numbers, texts, styleIds, formulaIds } = source;
+    const { formats } = this;
     const base = this.groupRows - from;
     let first = from;
     while (first < to && kinds[first] === 0) first += 1;
@@ -146,7 +158,7 @@ export class RawSheetWriter {
       const kind = kinds[i] as CellKind | 0;
       if (kind === 0) continue;
       this.cells += 1;
-      const format = this.styles[styleIds[i]!]?.numberFormat ?? 'General';
+      const format = formats[styleIds[i]!] ?? 'General';
       const formula = formulaIds && formulaIds[i]! >= 0 ? batch.formulas[formulaIds[i]!] : undefined;
       let stored: string;
       let shown: string;
@@ -158,6 +170,10 @@ export class RawSheetWriter {
         else target.putString(base + i, shown);
       } else {
         const number = numbers![i]!;
+        if (kind === CellKind.number && format === 'General' && formula === undefined && number === number >>> 0) {
+          target.putWhole(base + i, number);
+          continue;
+        }
         if (kind === CellKind.date) {
           const date = this.dates.read(number, styleIds[i]!, format);
           shown = date.shown;

@@ -97,14 +97,17 @@ export async function writeRaw(
 }
 
 /** The cells of a grid, some rows at a time. */
-function* batchRows(grid: Grid, rows: number): Generator<RowBatch> {
-  for (let from = 0; from < grid.size; ) {
-    let to = from;
-    for (let n = 0; to < grid.size && (grid.rows[to] === grid.rows[to - 1] || n < rows || to === from); to += 1)
-      if (to === from || grid.rows[to] !== grid.rows[to - 1]) n += 1;
-    yield* makeBatches(grid, from, to, grid.strings, grid.formulas);
-    from = to;
+function* batchRows(grid: Grid, most: number): Generator<RowBatch> {
+  const { rows, size, strings, formulas } = grid;
+  let [from, count] = [0, 0];
+  for (let i = 1; i < size; i += 1) {
+    if (rows[i] === rows[i - 1]) continue;
+    count += 1;
+    if (count < most) continue;
+    yield* makeBatches(grid, from, i, strings, formulas);
+    [from, count] = [i, 0];
   }
+  yield* makeBatches(grid, from, size, strings, formulas);
 }
 
 class RawWork {

@@ -121,6 +121,22 @@ export class TextColumn extends OptionalColumn {
     this.used = end;
   }
 
+  /** A whole number from 0 to 2^32 - 1, in digits. */
+  putWhole(row: number, value: number): void {
+    this.markRow(row);
+    let digits = 1;
+    for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits += 1;
+    this.reserve(LENGTH_BYTES + digits);
+    this.putLength(digits);
+    this.used += LENGTH_BYTES + digits;
+    let rest = value;
+    for (let at = this.used - 1; at >= this.used - digits; at -= 1) {
+      const next = Math.floor(rest / 10);
+      this.bytes[at] = 48 + rest - next * 10;
+      rest = next;
+    }
+  }
+
   /** A text that is already encoded: its length, then its bytes. */
   putEncoded(row: number, from: Buffer, start: number, end: number): void {
     this.markRow(row);

@@ -17,6 +17,11 @@ type SortedCells = Pick<Grid, 'rows' | 'columns' | 'kinds' | 'numbers' | 'texts'
 /** `from` to `to` are whole rows. Splits where rows and columns would make too large a rectangle. */
 export function* makeBatches(cells: SortedCells, from: number, to: number, strings: string[], formulas: string[]): Generator<RowBatch> {
   if (from >= to) return;
+  const width = findWidth(cells, from, to);
+  if (width > 0 && to - from <= MOST_SLOTS) {
+    yield makeRegularBatch(cells, from, to, width, strings, formulas);
+    return;
+  }
   const { rows, positions } = findRows(cells, from, to);
   const columns = findColumns(cells, from, to);
   const slots = rows.length * columns.length;
@@ -59,6 +64,58 @@ export function* makeBatches(cells: SortedCells, from: number, to: number, strin
     }
   }
   yield { rows, columns: made, strings, formulas };
+}
+
+/** Cells of each row, if all rows have theirs in the same columns, as those of a list have; 0 otherwise. */
+function findWidth({ rows, columns }: SortedCells, from: number, to: number): number {
+  let width = 1;
+  while (from + width < to && rows[from + width] === rows[from]) width += 1;
+  if ((to - from) % width !== 0) return 0;
+  for (let start = from + width; start < to; start += width)
+    for (let k = 0; k < width; k += 1) if (columns[start + k] !== columns[from + k] || rows[start + k] !== rows[start]) return 0;
+  return width;
+}
+
+function makeRegularBatch(cells: SortedCells, from: number, to: number, width: number, strings: string[], formulas: string[]): RowBatch {
+  const count = (to - from) / width;
+  const rows = new Uint32Array(count);
+  for (let n = 0; n < count; n += 1) rows[n] = cells.rows[from + n * width]!;
+  const columns = Array.from({ length: width }, (_, k) => takeColumn(cells, from + k, width, count));
+  return { rows, columns, strings, formulas };
+}
+
+/** The cells of a column: from `first`, every `width`-th. */
+function takeColumn(
+  { columns, kinds, numbers, texts, styleIds, formulaIds }: SortedCells,
+  first: number,
+  width: number,
+  count: number,
+): BatchColumn {
+  const made: BatchColumn = {
+    column: columns[first]!,
+    kinds: new Uint8Array(count),
+    numbers: null,
+    texts: null,
+    styleIds: new Uint16Array(count),
+    formulaIds: null,
+  };
+  for (let n = 0, i = first; n < count; n += 1, i += width) {
+    const kind = kinds[i]!;
+    made.kinds[n] = kind;
+    made.styleIds[n] = styleIds[i]!;
+    if (kind === CellKind.text || kind === CellKind.error) {
+      made.texts ??= new Int32Array(count).fill(-1);
+      made.texts[n] = texts[i]!;
+    } else {
+      made.numbers ??= new Float64Array(count);
+      made.numbers[n] = numbers[i]!;
+    }
+    if (formulaIds[i]! >= 0) {
+      made.formulaIds ??= new Int32Array(count).fill(-1);
+      made.formulaIds[n] = formulaIds[i]!;
+    }
+  }
+  return made;
 }
 
 /** Distinct rows, and for each cell which of them it is in. */

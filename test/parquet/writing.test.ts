@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAll } from '../../store/duckdb/engine.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
+import { TextColumn } from '../../store/parquet/columnEncoders.ts';
 import { EncodedTexts } from '../../store/parquet/encodedTexts.ts';
 import { type GroupColumn, openColumn, ParquetFile } from '../../store/parquet/parquetFile.ts';
 import { useParquetFolder } from './folder.ts';
@@ -85,5 +86,17 @@ describe('EncodedTexts: a Parquet file', () => {
       [null, null, 2n],
     ]);
     expect(await rows(`SELECT key::VARCHAR, value::VARCHAR FROM parquet_kv_metadata(${path})`)).toEqual([['mark', 'x']]);
+  });
+});
+
+describe('a column of texts', () => {
+  it('takes whole numbers as their digits', () => {
+    const numbers = [0, -0, 7, 9, 10, 99, 100, 1_000_000, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1];
+    const [digits, texts] = [new TextColumn(), new TextColumn()];
+    numbers.forEach((number, row) => {
+      digits.putWhole(row, number);
+      texts.putString(row, String(number));
+    });
+    expect(digits.finish(numbers.length)).toEqual(texts.finish(numbers.length));
   });
 });
