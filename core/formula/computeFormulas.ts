@@ -1,6 +1,7 @@
 /** Computes the formulas of a workbook that have no stored result: programs write workbooks so, and leave the computing to Excel. */
 
 import { nameCell } from '../a1/address.ts';
+import { classifyFormat } from '../grid/format/parseFormat.ts';
 import { CellKind, type Grid, PLAIN_STYLE, type Range } from '../grid/grid.ts';
 import { callFunction } from './formulaFunctions.ts';
 import {
@@ -245,7 +246,7 @@ class Computation {
       case CellKind.boolean:
         return grid.numbers[i] === 1;
       case CellKind.date:
-        return serialOfMoment(grid.numbers[i]!);
+        return serialOfMoment(grid.numbers[i]!, meaningOf(grid, i) === 'time');
       case CellKind.error:
         return new FormulaError(grid.strings[grid.texts[i]!] ?? '#VALUE!');
       default:
@@ -389,12 +390,11 @@ function store(grid: Grid, i: number, value: Scalar): void {
     grid.numbers[i] = value ? 1 : 0;
     return;
   }
-  const isDate = showsDate((grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE).numberFormat);
-  grid.kinds[i] = isDate ? CellKind.date : CellKind.number;
-  grid.numbers[i] = isDate ? momentOfSerial(value) : value;
+  const meaning = meaningOf(grid, i);
+  grid.kinds[i] = meaning === 'number' ? CellKind.number : CellKind.date;
+  grid.numbers[i] = meaning === 'number' ? value : momentOfSerial(value, meaning === 'time');
 }
 
-/** A format with a year, month, day, hour or second in it, outside of quoted texts and brackets. */
-function showsDate(format: string): boolean {
-  return /[ymdhsge]/i.test(format.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '').replace(/general/gi, ''));
+function meaningOf(grid: Grid, i: number): ReturnType<typeof classifyFormat> {
+  return classifyFormat((grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE).numberFormat);
 }

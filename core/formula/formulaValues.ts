@@ -91,10 +91,16 @@ const DAY_MS = 86_400_000;
 /** Day 25,569 of a sheet is 1970-01-01. */
 const EPOCH_DAY = 25_569;
 
-export function serialOfMoment(moment: number): number {
-  return moment / DAY_MS + EPOCH_DAY;
+/** Sheets count a 29 February 1900, number 60: days before it have a number less than the calendar says, and so have lengths of time. */
+const FIRST_REGULAR_DAY = 61;
+
+/** `timeOnly`: the format of the cell shows no day. */
+export function serialOfMoment(moment: number, timeOnly = false): number {
+  const serial = moment / DAY_MS + EPOCH_DAY;
+  return timeOnly || serial < FIRST_REGULAR_DAY ? serial - 1 : serial;
 }
 
-export function momentOfSerial(serial: number): number {
-  return Math.round((serial - EPOCH_DAY) * DAY_MS);
+export function momentOfSerial(serial: number, timeOnly = false): number {
+  const shift = timeOnly || serial < FIRST_REGULAR_DAY - 1 ? 1 : 0;
+  return Math.round((serial + shift - EPOCH_DAY) * DAY_MS);
 }

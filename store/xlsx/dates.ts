@@ -12,8 +12,8 @@ export function serialToMs(serial: number, date1904: boolean, timeOnly: boolean)
   // A time of day has no year: it counts from the same day in both systems.
   if (date1904 && !timeOnly) return inRange(serial + SHIFT_1904) ? Math.round((serial + SHIFT_1904 - EPOCH_SERIAL) * DAY_MS) : Number.NaN;
   if (!inRange(serial)) return Number.NaN;
-  // The 1900 system has a 29 February 1900, number 60: before it the days are one further than the count suggests.
-  const shift = serial < 60 ? 1 : 0;
+  // The 1900 system has a 29 February 1900, number 60: before it the days are one further than the count suggests. Lengths of time have no days.
+  const shift = timeOnly || serial < 60 ? 1 : 0;
   return Math.round((serial + shift - EPOCH_SERIAL) * DAY_MS);
 }
 

@@ -23,6 +23,12 @@ function valueAt(grid: Grid | undefined, row: number, column: number): unknown {
 const resultOf = (formula: string) => valueAt(computeFormulas([drawGrid(`2|りんご|=${formula}~\n3|みかん\n4`)])[0], 1, 3);
 
 describe('computeFormulas', () => {
+  it('adds lengths of time up from nothing, also beyond the first sixty days', () => {
+    const picture = '@1900-01-01T12:00|=A1*24~\n@1900-02-28T12:00|=A2*24~\n=SUM(A1:A2)~';
+    const [grid] = computeFormulas([drawGrid(picture, { formats: { A: '[h]:mm' } })]);
+    expect([valueAt(grid, 1, 2), valueAt(grid, 2, 2), valueAt(grid, 3, 1)]).toEqual([36, 1428, '1900-03-02']);
+  });
+
   it.each([
     ['A1+A2*A3', 14],
     ['-A1^2', 4],

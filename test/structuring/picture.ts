@@ -1,7 +1,7 @@
 /**
  * Grids drawn as text: a line is a row, `|` parts the cells.
  *
- * Marks before a value: `*` bold, `#` filled, `>` indent (repeatable), `'` keeps digits as text, `@2024-04-01` is a date,
+ * Marks before a value: `*` bold, `#` filled, `>` indent (repeatable), `'` keeps digits as text, `@2024-04-01` is a date, `@1899-12-31T09:30` a time,
  * `=SUM(B2:B3)~5` a formula with its result. Numbers are numbers, everything else is text, blanks are no cell.
  */
 
@@ -86,7 +86,8 @@ class GridBuilder {
       rest = (computed[2] ?? '').trim();
     }
     const base = { row, column, formula, style, number: 0, text: -1 };
-    if (rest.startsWith('@')) this.cells.push({ ...base, kind: CellKind.date, number: Date.parse(`${rest.slice(1)}T00:00:00Z`) });
+    const moment = rest.includes('T') ? rest.slice(1) : `${rest.slice(1)}T00:00:00`;
+    if (rest.startsWith('@')) this.cells.push({ ...base, kind: CellKind.date, number: Date.parse(`${moment}Z`) });
     else if (/^-?\d+(\.\d+)?$/.test(rest)) this.cells.push({ ...base, kind: CellKind.number, number: Number(rest) });
     else this.cells.push({ ...base, kind: CellKind.text, text: this.pool(rest.replace(/^'/, '')) });
   }

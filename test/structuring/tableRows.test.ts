@@ -28,6 +28,16 @@ describe('readTableRows', () => {
     expect(columnCount).toBe(3);
   });
 
+  it('takes lengths of time for values in minutes, and times of day not', () => {
+    const view = drawSheet(
+      '青木|@1899-12-31T09:00|@1899-12-31T07:30\n伊藤|@1899-12-31T10:00|@1900-01-01T09:30\n上田|@1899-12-31T09:00|@1900-01-02',
+      {
+        formats: { B: 'h:mm', C: '[h]:mm' },
+      },
+    );
+    expect(readTableRows(view, usedRange(view), 1)).toMatchObject({ valueColumns: [3], matrix: [[450], [2010], [2880]] });
+  });
+
   it('begins at the first row of data', () => {
     const view = drawSheet('品名|数量\nりんご|1');
     expect(readTableRows(view, usedRange(view), 2).rows).toEqual([2]);

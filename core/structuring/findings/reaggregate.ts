@@ -6,6 +6,7 @@ import type { BuiltRegion } from '../building/buildTable.ts';
 import { isRateName, isTotalLabel } from '../names/words.ts';
 import type { ReportRow } from '../reports/report.ts';
 import { isSameSum, sumTerms } from '../reports/sums.ts';
+import { readMinutes } from '../sheet/cellValue.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 import type { Finding } from '../spec/finding.ts';
 import type { SpecRegion } from '../spec/spec.ts';
@@ -53,7 +54,7 @@ function checkRow(view: SheetView, region: SpecRegion, built: BuiltRegion, row: 
     const { sum, count } = sumTerms(matrix, row.terms, c, at);
     if (count === 0 || isSameSum(stated, sum, count, units[c]!)) return;
     if (!isNear(stated, sum)) far += 1;
-    else wrong.push(makeFinding(view, region, nameCell(row.row, column), stated, sum, row.label));
+    else wrong.push(makeFinding(view, region, [row.row, column], stated, sum, row.label));
   });
   // Nothing vouches for an uncertain total, so one figure that is far off says it is no sum.
   return !row.certain && far > 0 ? [] : wrong;
@@ -83,22 +84,40 @@ function checkPeriodTotals(view: SheetView, region: SpecRegion, built: BuiltRegi
       const sum = known.reduce((a, b) => a + b, 0);
       if (isSameSum(stated, sum, known.length, built.rows.units[at]!)) right += 1;
       else if (isNear(stated, sum))
-        wrong.push(makeFinding(view, region, nameCell(built.rows.rows[k]!, built.rows.valueColumns[at]!), stated, sum, total.label));
+        wrong.push(makeFinding(view, region, [built.rows.rows[k]!, built.rows.valueColumns[at]!], stated, sum, total.label));
     });
     if (right > wrong.length) findings.push(...joinMany(wrong));
   }
   return findings;
 }
 
-function makeFinding(view: SheetView, region: SpecRegion, cell: string, stated: number, sum: number, label: string): Finding {
+function makeFinding(
+  view: SheetView,
+  region: SpecRegion,
+  [row, column]: [row: number, column: number],
+  stated: number,
+  sum: number,
+  label: string,
+): Finding {
   const computed = Number(sum.toPrecision(12));
+  const i = view.at(row, column);
+  const isTime = i >= 0 && readMinutes(view.grid, i) !== null;
+  const show = isTime ? showMinutes : formatGeneral;
   return {
     kind: 'total_mismatch',
     sheet: view.grid.sheet,
     table: region.name,
-    cell,
-    stated,
-    computed,
-    message: `${label}: the sheet says ${formatGeneral(stated)}, its parts add up to ${formatGeneral(computed)}`,
+    cell: nameCell(row, column),
+    // A workbook stores lengths of time in days.
+    stated: isTime ? stated / DAY_MINUTES : stated,
+    computed: isTime ? computed / DAY_MINUTES : computed,
+    message: `${label}: the sheet says ${show(stated)}, its parts add up to ${show(computed)}`,
   };
+}
+
+const DAY_MINUTES = 1440;
+
+/** `157:30` of minutes. */
+function showMinutes(minutes: number): string {
+  return `${Math.floor(minutes / 60)}:${formatGeneral(minutes % 60).padStart(2, '0')}`;
 }

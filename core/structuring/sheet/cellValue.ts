@@ -17,11 +17,22 @@ export function isEarly(moment: number): boolean {
 export function readDayNumber(grid: Grid, i: number): number | null {
   const moment = grid.numbers[i]!;
   if (!isEarly(moment) || moment % DAY_MS !== 0) return null;
-  return /[yge]/i.test((grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE).numberFormat) ? null : (moment - FIRST_DAY) / DAY_MS + 1;
+  const { numberFormat } = grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE;
+  return /[yge]/i.test(numberFormat) || isDurationFormat(numberFormat) ? null : (moment - FIRST_DAY) / DAY_MS + 1;
 }
 
 export function isDurationFormat(numberFormat: string): boolean {
   return /\[[hms]+\]/i.test(numberFormat);
+}
+
+const MINUTE_MS = 60_000;
+
+/** Minutes of a length of time or a time of day, for arithmetic; null for anything with a day in it. */
+export function readMinutes(grid: Grid, i: number): number | null {
+  if (grid.kinds[i] !== CellKind.date) return null;
+  const { numberFormat } = grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE;
+  if (grid.numbers[i]! >= FIRST_DAY && !isDurationFormat(numberFormat)) return null;
+  return Math.round((grid.numbers[i]! - FIRST_DAY + DAY_MS) / 1000) / (MINUTE_MS / 1000);
 }
 
 /** `33:30:00` of a length of time that a format such as `[h]:mm` shows, from a day on; null for dates and times of day. */
