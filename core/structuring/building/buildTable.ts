@@ -152,7 +152,8 @@ function buildFlat(sheet: SheetWork, region: SpecRegion, rows: number[], range: 
   const sections = findSections(view, rows, range.left, range.right);
   const plan = makePlan(sheet, region, sections ? [naming.section] : [], region.columns, range);
   const nameOf = (cell: number) => ({ text: cell < 0 ? null : view.label(cell), cell });
-  const toEmit = (row: number): EmitRow => ({ row, lead: sections ? [nameOf(sections.cellOf(row))] : [] });
+  const none: EmitRow['lead'] = [];
+  const toEmit = (row: number): EmitRow => ({ row, lead: sections ? [nameOf(sections.cellOf(row))] : none });
   for (const cell of sections?.lines.values() ?? []) ledger.share(cell, 'label', region.id);
   const details = rows.filter((row) => !computed.has(row) && !sections?.lines.has(row));
   fillGroups(sheet.view, details, range.left, plan.filled);

@@ -11,12 +11,7 @@ import { commonType, readType } from './typing.ts';
 
 export function emitTable(plan: EmitPlan, name: string, role: TableRole, batches: EmitBatch[]): OutputTable {
   return (plan.region.periods ?? []).length === 0
-    ? emitWide(
-        plan,
-        name,
-        role,
-        batches.flatMap((batch) => batch.rows),
-      )
+    ? emitWide(plan, name, role, batches.length === 1 ? batches[0]!.rows : batches.flatMap((batch) => batch.rows))
     : emitLong(plan, name, role, batches);
 }
 
@@ -108,7 +103,11 @@ class RowReader {
   private readonly cells: Int32Array;
   private readonly left: number;
   private row = 0;
-  private seen: number[] = [];
+  /** Where that row stands among the used ones. */
+  private index = 0;
+  /** The cells of the row that is in `cells`. */
+  private from = 0;
+  private to = 0;
 
   constructor(private readonly plan: EmitPlan) {
     const numbers = plan.region.columns.map((column) => parseColumn(column.from));
@@ -117,18 +116,17 @@ class RowReader {
   }
 
   read(row: number): void {
-    for (const k of this.seen) this.cells[k] = -1;
-    this.seen = [];
-    this.row = row;
+    const { cells, left } = this;
     const { view } = this.plan;
-    const index = view.rowIndex(row);
-    if (view.rows[index] !== row) return;
-    const [from, to] = view.cellsOfRow(index, this.left, this.left + this.cells.length - 1);
-    for (let i = from; i < to; i += 1) {
-      const k = view.grid.columns[i]! - this.left;
-      this.cells[k] = i;
-      this.seen.push(k);
-    }
+    const { columns } = view.grid;
+    for (let i = this.from; i < this.to; i += 1) cells[columns[i]! - left] = -1;
+    this.from = this.to = 0;
+    this.row = row;
+    // Most rows follow one another.
+    this.index = view.rows[this.index + 1] === row ? this.index + 1 : view.rowIndex(row);
+    if (view.rows[this.index] !== row) return;
+    [this.from, this.to] = view.cellsOfRow(this.index, left, left + cells.length - 1);
+    for (let i = this.from; i < this.to; i += 1) cells[columns[i]! - left] = i;
   }
 
   own(column: number): number {
@@ -138,7 +136,7 @@ class RowReader {
   /** The cell of this row, or the merged one that covers it. */
   at(column: number): number {
     const cell = this.own(column);
-    return cell >= 0 ? cell : (this.plan.filled.get(key(this.row, column)) ?? -1);
+    return cell >= 0 || this.plan.filled.size === 0 ? cell : (this.plan.filled.get(key(this.row, column)) ?? -1);
   }
 }
 

@@ -36,8 +36,9 @@ export class TableWriter {
     reserved: string[] = [],
   ) {
     this.offsets = new IntList(rows + 1);
-    this.sources = new IntList(rows * plan.columns.length);
-    this.targets = new IntList(rows * plan.columns.length);
+    const cells = Math.min(rows * plan.columns.length, plan.view.grid.size);
+    this.sources = new IntList(cells);
+    this.targets = new IntList(cells);
     this.leads = plan.leadNames.map(() => []);
     this.taken = new Set([ROW_ID_NAME, ...plan.leadNames, ...reserved].map((text) => text.toLowerCase()));
   }

@@ -18,6 +18,7 @@ import { readTableRows } from '../reports/tableRows.ts';
 import { listTotalColumns } from '../reports/totalColumns.ts';
 import { inferCells } from '../sheet/columnValues.ts';
 import type { Condensed } from '../sheet/condense.ts';
+import { IntList } from '../sheet/intList.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 import type { SpecColumn, SpecPeriod, SpecRegion, SpecTotal } from '../spec/spec.ts';
 import { MARKED_SHARE, MAX_SPARSE_PERIODS } from '../thresholds.ts';
@@ -117,7 +118,7 @@ function describeColumns(
   return described;
 }
 
-function typeColumns(grid: Grid, columns: SpecColumn[], cells: Map<number, number[]>): void {
+function typeColumns(grid: Grid, columns: SpecColumn[], cells: Map<number, ArrayLike<number>>): void {
   const inferred = columns.map(({ from }) => inferCells(grid, cells.get(parseColumn(from))!));
   // Beside a column with decimal commas, `1.234` is more likely 1234, but that would be a guess: it stays text.
   const isEuropean = inferred.some(({ decimalComma }) => decimalComma);
@@ -163,11 +164,16 @@ export function expandRegion(region: SpecRegion, { originalRow }: Condensed, who
   if (region.totals)
     region.totals = region.totals.map((total) => (typeof total.at === 'number' ? { ...total, at: originalRow(total.at) } : total));
   const computed = new Set(region.totals?.map(({ at }) => at));
-  const { top, bottom } = parseRange(region.data_range)!;
-  const cells = new Map<number, number[]>(region.columns.map(({ from }) => [parseColumn(from), []]));
-  for (let i = 0; i < whole.size; i += 1) {
-    const row = whole.rows[i]!;
-    if (row >= top && row <= bottom && !computed.has(row)) cells.get(whole.columns[i]!)?.push(i);
-  }
-  typeColumns(whole, region.columns, cells);
+  typeColumns(whole, region.columns, listCellsOf(region, whole, computed));
+}
+
+/** The cells of each column of a region, without those of computed rows. */
+function listCellsOf(region: SpecRegion, { size, rows, columns }: Grid, computed: Set<unknown>): Map<number, Int32Array> {
+  const { top, bottom } = parseRange(region.data_range!)!;
+  const numbers = region.columns.map(({ from }) => parseColumn(from));
+  const lists: (IntList | undefined)[] = [];
+  for (const number of numbers) lists[number] = new IntList();
+  for (let i = 0; i < size && rows[i]! <= bottom; i += 1)
+    if (rows[i]! >= top && (computed.size === 0 || !computed.has(rows[i]!))) lists[columns[i]!]?.push(i);
+  return new Map(numbers.map((number) => [number, lists[number]!.finish()]));
 }

@@ -70,7 +70,7 @@ function countColumns(table: OutputTable): { filled: number; known: number }[] {
   const { columns } = table.provenance;
   for (let at = 0; at < columns.length; at += 1) counts[columns[at]!]!.filled += 1;
   table.values.forEach((list, c) => {
-    for (let n = 0; n < table.rowCount; n += 1) if (!isNull(list, n)) counts[c]!.known += 1;
+    counts[c]!.known = list instanceof CellValues ? list.countKnown() : list.filter((value) => value !== null).length;
   });
   return counts;
 }

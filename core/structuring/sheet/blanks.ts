@@ -8,8 +8,16 @@ interface SeenGrid {
   origin: Int32Array | null;
 }
 
+/** Most texts begin with what is surely no blank: ASCII, or letters from the Kana on. */
+function isBlank(text: string): boolean {
+  const first = text.charCodeAt(0);
+  return !((first > 0x20 && first < 0x80) || (first >= 0x3041 && first < 0xd800)) && !/\S/.test(text);
+}
+
 export function dropBlankTexts(grid: Grid): SeenGrid {
-  const blank = Uint8Array.from(grid.strings, (text) => (/\S/.test(text) ? 0 : 1));
+  const { strings } = grid;
+  const blank = new Uint8Array(strings.length);
+  for (let k = 0; k < strings.length; k += 1) if (isBlank(strings[k]!)) blank[k] = 1;
   if (!blank.includes(1)) return { grid, origin: null };
   const kept: number[] = [];
   for (let i = 0; i < grid.size; i += 1) if (grid.kinds[i] !== CellKind.text || blank[grid.texts[i]!] === 0) kept.push(i);

@@ -33,6 +33,13 @@ export class CellValues {
     return cell < 0 ? null : this.read(cell);
   }
 
+  /** How many rows have a value. */
+  countKnown(): number {
+    let known = 0;
+    for (let row = 0; row < this.cells.length; row += 1) if (!this.isNull(row)) known += 1;
+    return known;
+  }
+
   isNull(row: number): boolean {
     const cell = this.cells[row] ?? -1;
     if (cell < 0 || this.isText) return cell < 0;
