@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../core/errors.ts';
 import { describeQueryError, TimedOut, TooLarge } from '../../store/duckdb/sandbox/child/errors.ts';
 import { matchParams, readParams } from '../../store/duckdb/sandbox/params.ts';
-import { encodeFrame, FrameReader } from '../../store/duckdb/sandbox/protocol.ts';
+import { encodeHead, FrameReader } from '../../store/duckdb/sandbox/protocol.ts';
 import { selectResult, storeColumn } from '../../store/duckdb/sandbox/resultTypes.ts';
 
-describe('encodeFrame and FrameReader', () => {
+describe('encodeHead and FrameReader', () => {
   it('come out as they went in, however they are cut', () => {
     const frame = fc.record({ header: fc.jsonValue(), body: fc.uint8Array({ maxLength: 300 }) });
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 5 }), fc.integer({ min: 1, max: 64 }), (frames, cut) => {
-        const bytes = Buffer.concat(frames.map(({ header, body }) => encodeFrame(header, Buffer.from(body))));
+        const bytes = Buffer.concat(frames.flatMap(({ header, body }) => [encodeHead(header, Buffer.byteLength(body)), Buffer.from(body)]));
         const reader = new FrameReader(1_000_000);
         const read = [];
         for (let at = 0; at < bytes.length; at += cut) read.push(...reader.push(bytes.subarray(at, at + cut)));
@@ -23,7 +23,7 @@ describe('encodeFrame and FrameReader', () => {
   });
 
   it('are refused when they are larger than agreed, before they are read', () => {
-    expect(() => new FrameReader(100).push(encodeFrame({ a: 1 }, Buffer.alloc(100)).subarray(0, 8))).toThrow(/more than the 100 agreed/);
+    expect(() => new FrameReader(100).push(encodeHead({ a: 1 }, 100).subarray(0, 8))).toThrow(/more than the 100 agreed/);
   });
 });
 

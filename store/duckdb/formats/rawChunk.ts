@@ -57,9 +57,12 @@ export function sumText(column: RawColumn): number {
 /**
  * A copy of the bytes of a text or binary column, in order, with the start of each value and the end of the last; a NULL is empty.
  * Short values stand in the chunk itself and are copied without an object for each. Longer ones usually lie end to end elsewhere,
- * so adjacent ones are read with one call.
+ * so adjacent ones are read with one call. `allocate` gives the room for it.
  */
-export function copyText(column: RawColumn): { bytes: Buffer; offsets: Int32Array } {
+export function copyText(
+  column: RawColumn,
+  allocate: (count: number) => Buffer = Buffer.allocUnsafe,
+): { bytes: Buffer; offsets: Int32Array } {
   const { rowCount, validity } = column;
   const data = column.data(stringWidth);
   const words = new Uint32Array(data.buffer, data.byteOffset, rowCount * 4);
@@ -70,7 +73,7 @@ export function copyText(column: RawColumn): { bytes: Buffer; offsets: Int32Arra
     offsets[row + 1] = total;
   }
   if (total > 0x7fffffff) throw new Error('a batch holds more than 2 GiB of text in one column');
-  const bytes = Buffer.allocUnsafe(total);
+  const bytes = allocate(total);
   let run = { row: -1, bytes: 0, end: 0 };
   const endRun = () => {
     if (run.row >= 0) bytes.set(readAt(data, run.row, run.bytes), offsets[run.row]);

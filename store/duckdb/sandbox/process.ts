@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type ChildFolders, makeFolders } from './folders.ts';
 import type { Isolation } from './isolation.ts';
 import { lowerPriority } from './lowerPriority.ts';
-import { encodeFrame, FrameReader, type Replies, type Reply, type Request } from './protocol.ts';
+import { encodeHead, FrameReader, type Replies, type Reply, type Request } from './protocol.ts';
 import { WarmSessions } from './warmSessions.ts';
 
 /** The process was killed or died. `killed`: by somebody else. */
@@ -131,7 +131,7 @@ export async function startProcess(isolation: Isolation, workDir: string): Promi
     },
     async ask(request, timeoutMs) {
       const answer = next(timeoutMs);
-      if (!gone) socket.write(encodeFrame(request));
+      if (!gone) socket.write(encodeHead(request));
       const { header, body } = await answer;
       return { reply: header as never, body };
     },

@@ -158,13 +158,15 @@ export const pageSeparator = ',\n';
 
 const prefixBytes = 8;
 
-/** Two lengths, a header in JSON, a body. */
-export function encodeFrame(header: unknown, body: Buffer = Buffer.alloc(0)): Buffer {
-  const text = Buffer.from(JSON.stringify(header));
-  const prefix = Buffer.alloc(prefixBytes);
-  prefix.writeUInt32LE(text.length, 0);
-  prefix.writeUInt32LE(body.length, 4);
-  return Buffer.concat([prefix, text, body]);
+/** What comes before the body of a frame: two lengths and a header in JSON. */
+export function encodeHead(header: unknown, bodyBytes = 0): Buffer {
+  const text = JSON.stringify(header);
+  const textBytes = Buffer.byteLength(text);
+  const head = Buffer.allocUnsafe(prefixBytes + textBytes);
+  head.writeUInt32LE(textBytes, 0);
+  head.writeUInt32LE(bodyBytes, 4);
+  head.write(text, prefixBytes);
+  return head;
 }
 
 /** Reassembles frames. Throws if one is too large, because the other side is not trusted. */

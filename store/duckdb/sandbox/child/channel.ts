@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
-import { encodeFrame, FrameReader } from '../protocol.ts';
+import { encodeHead, FrameReader } from '../protocol.ts';
 
 export interface Channel {
+  /** The body may be written to again once the next request comes. */
   send(header: unknown, body?: Buffer): void;
   /** Says that the process is ready, and handles one request after the other. */
   serve(handle: (request: unknown) => Promise<void>): void;
@@ -13,7 +14,10 @@ export function openChannel(): Channel {
   // The service is gone. SIGKILL, because running work would delay a graceful end.
   for (const event of ['close', 'end', 'error']) socket.on(event, () => process.kill(process.pid, 'SIGKILL'));
   const send: Channel['send'] = (header, body) => {
-    socket.write(encodeFrame(header, body));
+    socket.cork();
+    socket.write(encodeHead(header, body?.length));
+    if (body) socket.write(body);
+    socket.uncork();
   };
   return {
     send,

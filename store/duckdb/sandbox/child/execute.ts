@@ -47,7 +47,7 @@ export async function execute(
   const statement = await prepare(session.user, query.sql);
   // In a transaction, because DuckDB's API does not report an error after the first rows; but it aborts the transaction,
   // which can be checked.
-  await session.user.run('BEGIN');
+  await session.ready.begin.run();
   let isOpen = true;
   let hasTable = false;
   try {
@@ -79,7 +79,7 @@ export async function execute(
   } finally {
     statement.destroySync();
     // A query that failed has ended its transaction, or not.
-    if (isOpen) await session.user.run('ROLLBACK').catch(() => {});
+    if (isOpen) await session.ready.rollback.run().catch(() => {});
     if (hasTable) await session.own.run(`DROP TABLE IF EXISTS ${resultTable}`).catch(() => {});
   }
 }
@@ -179,11 +179,12 @@ async function collect(
 }
 
 /** Ends the transaction. Throws if the query failed: runs it again to get the message, after freeing the memory of the result. */
-async function requireWhole({ user, own }: Session, statement: DuckDBPreparedStatement): Promise<void> {
+async function requireWhole({ own, ready }: Session, statement: DuckDBPreparedStatement): Promise<void> {
   try {
-    await user.run('SELECT 1; ROLLBACK');
+    await ready.probe.run();
+    await ready.rollback.run();
   } catch {
-    await user.run('ROLLBACK').catch(() => {});
+    await ready.rollback.run().catch(() => {});
     await own.run(`DROP TABLE IF EXISTS ${resultTable}`);
     await statement.run();
     throw new Failed('The query failed after its first rows.');

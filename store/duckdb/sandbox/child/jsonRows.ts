@@ -1,11 +1,12 @@
-import { type DuckDBDataChunk, type DuckDBType, type DuckDBVector, DuckDBTypeId as Id } from '@duckdb/node-api';
+import { type DuckDBDataChunk, type DuckDBType, DuckDBTypeId as Id } from '@duckdb/node-api';
 import { isValid } from '../../../../core/table/textBatch.ts';
 import { copyText, type RawColumn, readColumn, sumText } from '../../formats/rawChunk.ts';
 import { pageSeparator } from '../protocol.ts';
+import { ReusedBytes, TextBytes } from './textBytes.ts';
 
 /**
  * Writes rows as JSON from the engine's chunks, by the rules of store/duckdb/json.ts, for types whose JSON can be cast back
- * without loss: the text is what is kept of the result. Texts go from the engine's memory to the answer as bytes.
+ * without loss: the text is what is kept of the result. Values go from the engine's memory to the answer as bytes.
  */
 export interface JsonRows {
   /** False: something cannot be written so, or the text would be longer than wanted. Nothing was added then. */
@@ -14,181 +15,259 @@ export interface JsonRows {
   bytes(): Buffer;
 }
 
-/** Null: the columns have types that are not written here. */
+/**
+ * Used by one answer after the other: a new piece of memory for each would let the garbage collector run for every few of them.
+ * An answer has been sent when the next question comes.
+ */
+const [out, texts] = [new TextBytes(), new ReusedBytes(1_048_576)];
+
+/** Null: the columns have types that are not written here. What was written before is not to be read any more. */
 export function openJsonRows(names: string[], types: DuckDBType[], mostBytes: number): JsonRows | null {
-  const writers: (Write | 'texts')[] = [];
+  const openers: Open[] = [];
   for (const type of types) {
-    const write = writerOf(type);
-    if (!write) return null;
-    writers.push(write);
+    const open = openerOf(type);
+    if (!open) return null;
+    openers.push(open);
   }
   const keys = names.map((name, i) => Buffer.from(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`));
-  const out = new Bytes();
+  out.length = 0;
+  const addRows = (columns: Column[], rows: number): boolean => {
+    for (let row = 0; row < rows; row += 1) {
+      if (out.length > 0) out.addAscii(pageSeparator);
+      for (let i = 0; i < columns.length; i += 1) {
+        const { validity, write } = columns[i] as Column;
+        out.add(keys[i] as Buffer);
+        if (!isValid(validity, row)) out.addAscii('null');
+        else if (!write(row, out)) return false;
+      }
+      out.addAscii('}');
+      if (out.length > mostBytes) return false;
+    }
+    return true;
+  };
   return {
     add(chunk) {
-      const columns: WriteRow[] = [];
-      for (const [i, write] of writers.entries()) {
-        const column =
-          write === 'texts' ? openTexts(readColumn(chunk, i), mostBytes) : openValues(write, chunk.getColumnVector(i), chunk.rowCount);
-        if (!column) return false;
-        columns.push(column);
+      texts.clear();
+      const columns: Column[] = [];
+      for (const [i, open] of openers.entries()) {
+        const column = readColumn(chunk, i);
+        const write = open(column, mostBytes);
+        if (!write) return false;
+        columns.push({ validity: column.validity, write });
       }
       const before = out.length;
-      for (let row = 0; row < chunk.rowCount; row += 1) {
-        if (out.length > 0) out.addAscii(pageSeparator);
-        for (let i = 0; i < keys.length; i += 1) {
-          out.add(keys[i] as Buffer);
-          columns[i]?.(row, out);
-        }
-        out.addAscii('}');
-        if (out.length > mostBytes) {
-          out.length = before;
-          return false;
-        }
-      }
-      return true;
+      const isWritten = addRows(columns, chunk.rowCount);
+      if (!isWritten) out.length = before;
+      return isWritten;
     },
     bytes: () => out.taken(),
   };
 }
 
-/** Bytes that become more. */
-class Bytes {
-  length = 0;
-  private buffer = Buffer.allocUnsafe(65_536);
-
-  add(bytes: Uint8Array, from = 0, to = bytes.length): void {
-    const count = to - from;
-    this.reserve(count);
-    const { buffer, length } = this;
-    // A call costs more than some bytes.
-    if (count > 48) buffer.set(bytes.subarray(from, to), length);
-    else for (let i = 0; i < count; i += 1) buffer[length + i] = bytes[from + i] as number;
-    this.length = length + count;
-  }
-
-  addAscii(text: string): void {
-    const count = text.length;
-    this.reserve(count);
-    const { buffer, length } = this;
-    for (let i = 0; i < count; i += 1) buffer[length + i] = text.charCodeAt(i);
-    this.length = length + count;
-  }
-
-  taken(): Buffer {
-    return this.buffer.subarray(0, this.length);
-  }
-
-  private reserve(count: number): void {
-    if (this.length + count <= this.buffer.length) return;
-    const grown = Buffer.allocUnsafe(2 * (this.length + count));
-    this.buffer.copy(grown, 0, 0, this.length);
-    this.buffer = grown;
-  }
+interface Column {
+  validity: Uint8Array | null;
+  write: Write;
 }
 
-/** Adds the value of a row. */
-type WriteRow = (row: number, out: Bytes) => void;
+/** Adds the value of a row, which is not null. False: it cannot be written. */
+type Write = (row: number, out: TextBytes) => boolean;
+/** Null: some value cannot be written. */
+type Open = (column: RawColumn, mostBytes: number) => Write | null;
 
-/** The text of a value that is not null, in ASCII. Undefined: it cannot be written. */
-type Write = (value: never) => string | undefined;
-
-function openValues(write: Write, vector: DuckDBVector, rows: number): WriteRow | null {
-  const texts = new Array<string>(rows);
-  for (let row = 0; row < rows; row += 1) {
-    const value = vector.getItem(row);
-    const text = value === null ? 'null' : write(value as never);
-    if (text === undefined) return null;
-    texts[row] = text;
-  }
-  return (row, out) => out.addAscii(texts[row] as string);
-}
-
-const [quote, backslash, space] = [0x22, 0x5c, 0x20];
-
-/** Null: they are longer than wanted, or one has U+0000, which is left to the engine. */
-function openTexts(column: RawColumn, mostBytes: number): WriteRow | null {
-  const { validity } = column;
-  if (sumText(column) > mostBytes) return null;
-  const { bytes, offsets } = copyText(column);
-  if (bytes.includes(0)) return null;
-  const mark = Buffer.from('"');
-  return (row, out) => {
-    if (!isValid(validity, row)) return out.addAscii('null');
-    const [from, to] = [offsets[row] as number, offsets[row + 1] as number];
-    for (let i = from; i < to; i += 1) {
-      const byte = bytes[i] as number;
-      if (byte < space || byte === quote || byte === backslash)
-        return out.add(Buffer.from(JSON.stringify(bytes.toString('utf8', from, to))));
-    }
-    out.add(mark);
-    out.add(bytes, from, to);
-    out.add(mark);
-  };
-}
-
-function writerOf(type: DuckDBType): Write | 'texts' | null {
+function openerOf(type: DuckDBType): Open | null {
   switch (type.typeId) {
     case Id.BOOLEAN:
+      return wholeNumbers(Uint8Array, (value, out) => out.addAscii(value === 0 ? 'false' : 'true'));
     case Id.TINYINT:
+      return wholeNumbers(Int8Array, addInteger);
     case Id.SMALLINT:
+      return wholeNumbers(Int16Array, addInteger);
     case Id.INTEGER:
+      return wholeNumbers(Int32Array, addInteger);
     case Id.UTINYINT:
+      return wholeNumbers(Uint8Array, addInteger);
     case Id.USMALLINT:
+      return wholeNumbers(Uint16Array, addInteger);
     case Id.UINTEGER:
-      return String;
+      return wholeNumbers(Uint32Array, addInteger);
     case Id.BIGINT:
+      return longNumbers(addInteger, addLong);
     case Id.UBIGINT:
+      return longNumbers(addInteger, addLong, false);
     case Id.HUGEINT:
-      return writeWhole;
+      return hugeNumbers((value, out) => {
+        if (value >= -largestExact && value <= largestExact) out.addAscii(String(value));
+        else addLong(value, out);
+      });
     case Id.DOUBLE:
-      return writeDouble;
+      return openDoubles;
     case Id.VARCHAR:
-      return type.alias === 'JSON' ? null : 'texts';
+      return type.alias === 'JSON' ? null : openTexts;
     case Id.DECIMAL:
-      return (value: { value: bigint }) => writeDecimal(value.value, type.scale);
+      return decimals(type.width, type.scale);
     case Id.DATE:
-      return (value: { days: number }) => writeDay(value.days);
+      return openDays;
     case Id.TIMESTAMP:
-      return (value: { micros: bigint }) => writeMoment(value.micros, '');
+      return moments('"');
     case Id.TIMESTAMP_TZ:
-      return (value: { micros: bigint }) => writeMoment(value.micros, 'Z');
+      return moments('Z"');
     default:
       return null;
   }
 }
 
-const largestExact = BigInt(Number.MAX_SAFE_INTEGER);
+const addInteger = (value: number, out: TextBytes) => out.addInteger(value);
+/** Numbers that JavaScript cannot hold are texts. */
+const addLong = (value: bigint, out: TextBytes) => out.addAscii(`"${value}"`);
 
-const writeWhole = (value: bigint) => (value >= -largestExact && value <= largestExact ? String(value) : `"${value}"`);
+type Small = typeof Int8Array | typeof Uint8Array | typeof Int16Array | typeof Uint16Array | typeof Int32Array | typeof Uint32Array;
+
+function view<T>(
+  of: { new (buffer: ArrayBufferLike, from: number, count: number): T; BYTES_PER_ELEMENT: number },
+  column: RawColumn,
+  each = 1,
+): T {
+  const data = column.data(of.BYTES_PER_ELEMENT * each);
+  return new of(data.buffer, data.byteOffset, column.rowCount * each);
+}
+
+const wholeNumbers =
+  (of: Small, add: (value: number, out: TextBytes) => void): Open =>
+  (column) => {
+    const values: ArrayLike<number> = view<ArrayLike<number>>(of, column);
+    return (row, out) => {
+      add(values[row] as number, out);
+      return true;
+    };
+  };
+
+const largestExact = BigInt(Number.MAX_SAFE_INTEGER);
+const word = 0x100000000;
+
+/** Numbers of eight bytes: those that JavaScript holds exactly, and others. */
+const longNumbers =
+  (add: (value: number, out: TextBytes) => void, addOther: (value: bigint, out: TextBytes) => void, isSigned = true): Open =>
+  (column) => {
+    const halves = view(Uint32Array, column, 2);
+    return (row, out) => {
+      const [low, half] = [halves[2 * row] as number, halves[2 * row + 1] as number];
+      const high = isSigned ? half | 0 : half;
+      const value = high * word + low;
+      if (Number.isSafeInteger(value)) add(value, out);
+      else addOther((BigInt(high) << 32n) | BigInt(low), out);
+      return true;
+    };
+  };
+
+const hugeNumbers =
+  (add: (value: bigint, out: TextBytes) => void): Open =>
+  (column) => {
+    const [low, high] = [view(BigUint64Array, column, 2), view(BigInt64Array, column, 2)];
+    return (row, out) => {
+      add(((high[2 * row + 1] as bigint) << 64n) | (low[2 * row] as bigint), out);
+      return true;
+    };
+  };
 
 /** NaN and infinities are null in JSON, so what is kept would not have them. */
-function writeDouble(value: number): string | undefined {
-  if (!Number.isFinite(value)) return undefined;
-  return Object.is(value, -0) ? '-0.0' : String(value);
+const openDoubles: Open = (column) => {
+  const values = view(Float64Array, column);
+  return (row, out) => {
+    const value = values[row] as number;
+    if (!Number.isFinite(value)) return false;
+    if ((value | 0) === value && !Object.is(value, -0)) out.addInteger(value);
+    else out.addAscii(Object.is(value, -0) ? '-0.0' : String(value));
+    return true;
+  };
+};
+
+/** Null: they are longer than wanted, or one has U+0000, which is left to the engine. */
+const openTexts: Open = (column, mostBytes) => {
+  if (sumText(column) > mostBytes) return null;
+  const { bytes, offsets } = copyText(column, (count) => texts.take(count));
+  if (bytes.includes(0)) return null;
+  return (row, out) => {
+    const [from, to] = [offsets[row] as number, offsets[row + 1] as number];
+    if (!out.addPlainText(bytes, from, to)) out.add(Buffer.from(JSON.stringify(bytes.toString('utf8', from, to))));
+    return true;
+  };
+};
+
+/** The engine holds them as whole numbers of as few bytes as their digits need. */
+function decimals(width: number, scale: number): Open {
+  const power = 10 ** scale;
+  const addOther = (value: bigint, out: TextBytes) => out.addAscii(`"${placePoint(value, scale)}"`);
+  const add = (value: number, out: TextBytes) => {
+    const digits = Math.abs(value);
+    const whole = Math.floor(digits / power);
+    // Beyond, the quotient would not be exact.
+    if (scale > 9 || digits > 0x7fffffffffff) return addOther(BigInt(value), out);
+    out.addAscii(value < 0 ? '"-' : '"');
+    out.addInteger(whole);
+    if (scale > 0) {
+      out.addAscii('.');
+      out.addDigits(digits - whole * power, scale);
+    }
+    out.addAscii('"');
+  };
+  if (width <= 4) return wholeNumbers(Int16Array, add);
+  if (width <= 9) return wholeNumbers(Int32Array, add);
+  return width <= 18 ? longNumbers(add, addOther) : hugeNumbers(addOther);
 }
 
-function writeDecimal(value: bigint, scale: number): string {
-  if (scale === 0) return `"${value}"`;
+function placePoint(value: bigint, scale: number): string {
+  if (scale === 0) return String(value);
   const digits = String(value < 0n ? -value : value).padStart(scale + 1, '0');
-  return `"${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}"`;
+  return `${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-const dayMs = 86_400_000;
-/** The years 1 to 9999, which JavaScript writes as the engine does. Others, and infinities, are left to the engine. */
+/** The years 1 to 9999. Others, which have longer texts or none, and infinities are left to the engine. */
 const days = { first: -719_162, last: 2_932_896 };
 
-function writeDay(day: number): string | undefined {
-  if (day < days.first || day > days.last) return undefined;
-  return `"${new Date(day * dayMs).toISOString().slice(0, 10)}"`;
-}
+const openDays: Open = (column) => {
+  const values = view(Int32Array, column);
+  return (row, out) => {
+    const day = values[row] as number;
+    if (day < days.first || day > days.last) return false;
+    out.addAscii('"');
+    out.addDay(day);
+    out.addAscii('"');
+    return true;
+  };
+};
 
-const micros = { first: BigInt(days.first) * 86_400_000_000n, last: BigInt(days.last + 1) * 86_400_000_000n };
+const secondsOfDay = 86_400;
 
-function writeMoment(value: bigint, zone: string): string | undefined {
-  if (value < micros.first || value >= micros.last) return undefined;
-  const fraction = Number(((value % 1_000_000n) + 1_000_000n) % 1_000_000n);
-  const seconds = Number((value - BigInt(fraction)) / 1_000_000n);
-  const text = new Date(seconds * 1_000).toISOString().slice(0, 19);
-  return fraction === 0 ? `"${text}${zone}"` : `"${text}.${String(fraction).padStart(6, '0')}${zone}"`;
+const moments =
+  (end: string): Open =>
+  (column) => {
+    const halves = view(Int32Array, column, 2);
+    return (row, out) => {
+      // Microseconds of these years can be more than JavaScript holds exactly; seconds and what is left of them are not.
+      const high = halves[2 * row + 1] as number;
+      const low = (halves[2 * row] as number) >>> 0;
+      const [seconds, micros] = splitSeconds(high, low);
+      const day = Math.floor(seconds / secondsOfDay);
+      if (day < days.first || day > days.last) return false;
+      out.addAscii('"');
+      out.addDay(day);
+      out.addAscii('T');
+      out.addTime(seconds - day * secondsOfDay);
+      if (micros > 0) {
+        out.addAscii('.');
+        out.addDigits(micros, 6);
+      }
+      out.addAscii(end);
+      return true;
+    };
+  };
+
+const million = 1_000_000;
+
+/** high × 2^32 + low microseconds as whole seconds and the microseconds after them. */
+function splitSeconds(high: number, low: number): [seconds: number, micros: number] {
+  // 2^32 microseconds are 4,294 seconds and 967,296 microseconds.
+  const micros = high * 967_296 + low;
+  const seconds = Math.floor(micros / million);
+  return [high * 4_294 + seconds, micros - seconds * million];
 }

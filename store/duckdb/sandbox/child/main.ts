@@ -76,22 +76,22 @@ async function answer(request: Request): Promise<Answer> {
   }
 }
 
-async function check({ own }: Session, { sql, tables }: CheckRequest): Promise<Replies['check']> {
-  const tree = await serialize(own, sql);
+async function check(current: Session, { sql, tables }: CheckRequest): Promise<Replies['check']> {
+  const tree = await serialize(current, sql);
   const analysis = analyze(sql, tree, tables);
   if (analysis.outcome !== 'ok') return { analysis, normalised: null };
-  return { analysis, normalised: await readText(own, 'SELECT json_deserialize_sql(CAST($1 AS JSON))', tree) };
+  return { analysis, normalised: await readText(current.own, 'SELECT json_deserialize_sql(CAST($1 AS JSON))', tree) };
 }
 
 async function validate(current: Session, { sql, params, tables }: ValidateRequest): Promise<Answer> {
-  const analysis = analyze(sql, await serialize(current.own, sql), describeKnown(tables));
+  const analysis = analyze(sql, await serialize(current, sql), describeKnown(tables));
   if (analysis.outcome !== 'ok' || findGap(analysis.parameters) !== null) return { value: { analysis, columns: [] }, used: false };
   await loadEmpty(current, onlyUsed(tables, analysis));
   return { value: { analysis, columns: await bindQuery(current, sql, params) }, used: true };
 }
 
 async function plan(current: Session, { sql, tables }: PlanRequest): Promise<Answer> {
-  const analysis = analyze(sql, await serialize(current.own, sql), describeKnown(tables));
+  const analysis = analyze(sql, await serialize(current, sql), describeKnown(tables));
   if (analysis.outcome !== 'ok' || analysis.parameters.length > 0) return { value: { analysis, columns: [], lineage: null }, used: false };
   const read = onlyUsed(tables, analysis);
   await loadEmptyTables(current, read, analysis);
@@ -99,12 +99,12 @@ async function plan(current: Session, { sql, tables }: PlanRequest): Promise<Ans
   return { value: { analysis, columns, lineage: await traceQuery(current, sql, columns, read) }, used: true };
 }
 
-async function trace({ own }: Session, { sql, tables, prefix }: TraceRowsRequest): Promise<Replies['traceRows']> {
-  const tree = await serialize(own, sql);
+async function trace(current: Session, { sql, tables, prefix }: TraceRowsRequest): Promise<Replies['traceRows']> {
+  const tree = await serialize(current, sql);
   const analysis = analyze(sql, tree, tables);
   const names = tables.map(({ name }) => name);
   const traced = analysis.outcome === 'ok' && analysis.parameters.length === 0 ? traceRows(tree, names, prefix) : null;
-  return { analysis, traced: traced && (await readText(own, 'SELECT json_deserialize_sql(CAST($1 AS JSON))', traced)) };
+  return { analysis, traced: traced && (await readText(current.own, 'SELECT json_deserialize_sql(CAST($1 AS JSON))', traced)) };
 }
 
 const describeKnown = (tables: ValidateRequest['tables']) =>
@@ -113,7 +113,7 @@ const describeKnown = (tables: ValidateRequest['tables']) =>
 /** `has`: the tables of a session that stayed. */
 async function run(current: Session, has: string[] | null, request: RunRequest, deadline: Deadline): Promise<Answer> {
   const { sql, params, check: tables, load, execute: step, session, folder } = request;
-  const analysis = tables && analyze(sql, await serialize(current.own, sql), tables);
+  const analysis = tables && analyze(sql, await serialize(current, sql), tables);
   const passed = analysis === null || (analysis.outcome === 'ok' && findParamProblems(analysis.parameters, params).length === 0);
   const stop = { value: { analysis, executed: null }, used: false };
   if (!passed) return stop;
@@ -152,8 +152,10 @@ function onlyUsed<T extends { name: string }>(tables: T[], plan: Pick<TreeCheck,
   return tables.filter(({ name }) => used.has(foldName(name)));
 }
 
-const serialize = (own: DuckDBConnection, sql: string) =>
-  readText(own, 'SELECT CAST(json_serialize_sql(CAST($1 AS VARCHAR)) AS VARCHAR)', sql);
+async function serialize({ ready }: Session, sql: string): Promise<string> {
+  ready.serialize.bindVarchar(1, sql);
+  return String((await ready.serialize.runAndReadAll()).getRows()[0]?.[0]);
+}
 
 async function readText(own: DuckDBConnection, sql: string, param: string): Promise<string> {
   return String((await own.runAndReadAll(sql, [param])).getRows()[0]?.[0]);

@@ -1,4 +1,4 @@
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api';
 import { quoteText } from '../../relation.ts';
 
 /** A database for one query, or for queries over the same tables by who may see the same of them. */
@@ -7,6 +7,13 @@ export interface Session {
   user: DuckDBConnection;
   /** Writes the result. */
   own: DuckDBConnection;
+  /** Statements of every query, planned once. The text in DuckDB's own syntax tree is that of the parameter. */
+  ready: {
+    serialize: DuckDBPreparedStatement;
+    begin: DuckDBPreparedStatement;
+    probe: DuckDBPreparedStatement;
+    rollback: DuckDBPreparedStatement;
+  };
   /** Forbids everything that queries do not need, and all files but those in these folders; cannot be undone. */
   lock(folders: string[]): Promise<void>;
   close(): void;
@@ -47,14 +54,22 @@ export async function openSession(): Promise<Session> {
   const [user, own] = [await instance.connect(), await instance.connect()];
   for (const connection of [user, own]) for (const sql of perConnection) await connection.run(sql);
   await own.run(`ATTACH ':memory:' AS ${heldCatalog} (COMPRESS)`);
+  const ready = {
+    serialize: await own.prepare('SELECT CAST(json_serialize_sql(CAST($1 AS VARCHAR)) AS VARCHAR)'),
+    begin: await user.prepare('BEGIN'),
+    probe: await user.prepare('SELECT 1'),
+    rollback: await user.prepare('ROLLBACK'),
+  };
   return {
     user,
     own,
+    ready,
     async lock(folders) {
       const allowed = `SET allowed_directories = [${folders.map(quoteText).join(', ')}]`;
       await own.run(`${allowed}; SET enable_external_access = false; SET lock_configuration = true`);
     },
     close() {
+      for (const statement of Object.values(ready)) statement.destroySync();
       user.closeSync();
       own.closeSync();
       instance.closeSync();
