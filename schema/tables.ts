@@ -223,8 +223,8 @@ export const results = pgTable(
     /** The result's file in the blob store; a small one is in `content` instead. */
     blobKey: text('blob_key'),
     content: bytea('content'),
-    /** `file`: the bytes of a Parquet file. `rows`: objects of JSON, a line each. */
-    contentForm: text('content_form').$type<'file' | 'rows'>().notNull().default('file'),
+    /** `file`: the bytes of a Parquet file. `rows`: objects of JSON, a line each. `packed`: the same, compressed. */
+    contentForm: text('content_form').$type<'file' | 'rows' | 'packed'>().notNull().default('file'),
     /** What it is the answer to, so that it can be given again. Null: to nothing else, for it would be another. */
     answerKey: text('answer_key'),
     /** What it takes: the file or the content, and what is said of it. */

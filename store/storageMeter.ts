@@ -16,6 +16,7 @@ export class StorageMeter {
   private readonly known = new Map<string, { use: Promise<StorageUse>; until: number }>();
   /** Bytes that are being written. */
   private readonly held = new Map<string, number>();
+  private readonly tidying = new Map<string, Promise<void>>();
 
   constructor(
     private readonly db: Database,
@@ -58,6 +59,13 @@ export class StorageMeter {
       };
       this.known.get(accountId)?.use.then(count, () => {});
     };
+  }
+
+  /** Makes room in an account by `work`. Who comes while that is being done waits for it, since once is enough for all. */
+  tidy(accountId: string, work: () => Promise<void>): Promise<void> {
+    const under = this.tidying.get(accountId) ?? work().finally(() => this.tidying.delete(accountId));
+    this.tidying.set(accountId, under);
+    return under;
   }
 
   private addHeld(accountId: string, bytes: number): void {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { VisibleTable } from '../../core/table/visibleTable.ts';
 import { digestEffects } from './digestEffects.ts';
 
-/** Changes when the same query would be answered otherwise than by earlier releases. */
-const release = 1;
+/** Changes when the same query would be answered otherwise than by earlier releases, or these could not read what is kept. */
+const release = 2;
 
 /**
  * What decides the answer to a query: its text, its parameters, the versions of the tables that it can read and what its user may

@@ -9,6 +9,7 @@ import { openFiles } from '../../store/duckdb/relation.ts';
 import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/runInProcess.ts';
 import { asArray, takeRows } from '../../store/duckdb/sandbox/takeRows.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
+import { packContent } from '../../store/pg/packedContent.ts';
 import { findSameResult, insertResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listActiveNames, listCurrentTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
@@ -72,8 +73,9 @@ export async function runQuery(
     maskedColumns: maskedAmong(read, answer.columns),
     tables: read.map(describeRead),
   };
-  const { bytes: contentBytes, ...kept } = await keepResult(services, workbook, answer);
-  const bytes = contentBytes + Buffer.byteLength(JSON.stringify(told));
+  const { blobBytes, ...kept } = await keepResult(services, workbook, answer);
+  const stored = await packContent(kept);
+  const bytes = blobBytes + (stored.content?.length ?? 0) + Buffer.byteLength(JSON.stringify(told));
   await makeRoomForResult(services, workbook.accountId, bytes);
   const id = makeId('res');
   const createdAt = new Date();
@@ -91,7 +93,7 @@ export async function runQuery(
     createdAt,
     expiresAt: new Date(createdAt.getTime() + dayMs),
   };
-  await insertResult(services.db, result);
+  await insertResult(services.db, { ...result, ...stored });
   return { result, pageJson: answer.pageJson.length === 0 ? null : answer.pageJson, isKept: false };
 }
 
@@ -114,11 +116,11 @@ async function keepResult(
   services: Services,
   workbook: VisibleWorkbook,
   { content, resultFile }: SandboxResult,
-): Promise<Pick<ResultRecord, 'blobKey' | 'content' | 'contentForm' | 'bytes'>> {
-  if (content) return { blobKey: null, content: content.bytes, contentForm: content.form, bytes: content.bytes.length };
+): Promise<Pick<ResultRecord, 'blobKey' | 'content' | 'contentForm'> & { blobBytes: number }> {
+  if (content) return { blobKey: null, content: content.bytes, contentForm: content.form, blobBytes: 0 };
   if (resultFile === null) throw new Error('the sandbox kept no result');
   const { key, size } = await services.blobs.put(resultsPrefix(workbook), resultFile, 'parquet');
-  return { blobKey: key, content: null, contentForm: 'file', bytes: size };
+  return { blobKey: key, content: null, contentForm: 'file', blobBytes: size };
 }
 
 type See = (at: TableAt) => Promise<VisibleTable>;

@@ -7,7 +7,7 @@ export async function makeRoomForResult(services: Services, accountId: string, b
   const use = await services.storage.recall(accountId);
   const share = countResultShare(use, services.config.resultsLimit);
   if (use.results + bytes > share || use.resultCount >= mostResults)
-    await removeOldResults(services, accountId, use, Math.max(0, share - bytes));
+    await services.storage.tidy(accountId, () => removeOldResults(services, accountId, use, Math.max(0, share - bytes)));
   use.results += bytes;
   use.resultCount += 1;
 }

@@ -3,11 +3,14 @@ import type pg from 'pg';
 import { results } from '../../schema/index.ts';
 import type { Database, Orm } from './database.ts';
 import { defineLookup, type LookUp } from './lookups.ts';
+import { unpackContent } from './packedContent.ts';
 
-export type ResultRecord = typeof results.$inferSelect;
+export type StoredResult = typeof results.$inferSelect;
+/** A result with its content as it was before it was stored. */
+export type ResultRecord = StoredResult & { contentForm: 'file' | 'rows' };
 
 /** Sent with every query: planned by name, and on its way to the disk with the results of other queries of the account. */
-export async function insertResult(db: Database, result: ResultRecord): Promise<void> {
+export async function insertResult(db: Database, result: StoredResult): Promise<void> {
   const values = columns.map(([name, { dataType }]) => {
     const value = result[name];
     return dataType === 'json' ? JSON.stringify(value) : value;
@@ -15,22 +18,22 @@ export async function insertResult(db: Database, result: ResultRecord): Promise<
   await db.sendBatched(db.pool.accounts(), `results ${result.accountId}`, { name: 'insert_result', text: insertion, values });
 }
 
-const columns = Object.entries(getTableColumns(results)) as [keyof ResultRecord, { name: string; dataType: string }][];
+const columns = Object.entries(getTableColumns(results)) as [keyof StoredResult, { name: string; dataType: string }][];
 const insertion = `INSERT INTO results (${columns.map(([, { name }]) => name).join(', ')}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})
   RETURNING set_config('synchronous_commit', 'off', true)`;
 
 export async function findResult(orm: Orm, id: string): Promise<ResultRecord | null> {
   const [row] = await orm.select().from(results).where(eq(results.id, id));
-  return row ?? null;
+  return row ? unpackContent(row) : null;
 }
 
 /** The newest result that answers the same, without its content. */
 export async function findSameResult(lookUp: LookUp, answerKey: string): Promise<ResultRecord | null> {
   const row = await lookUp(sameResults, answerKey);
-  return row && { ...row.record, createdAt: new Date(row.record.createdAt), expiresAt: new Date(row.record.expiresAt) };
+  return row && unpackContent({ ...row.record, createdAt: new Date(row.record.createdAt), expiresAt: new Date(row.record.expiresAt) });
 }
 
-const sameResults = defineLookup<{ record: ResultRecord }>(
+const sameResults = defineLookup<{ record: StoredResult }>(
   'same_results',
   `SELECT json_build_object(${columns
     .map(([name, column]) => `'${name}', ${name === 'content' ? 'NULL' : `r.${column.name}`}`)
@@ -39,8 +42,8 @@ const sameResults = defineLookup<{ record: ResultRecord }>(
 );
 
 export async function findContent(orm: Orm, id: string): Promise<Buffer | null> {
-  const [row] = await orm.select({ content: results.content }).from(results).where(eq(results.id, id));
-  return row?.content ?? null;
+  const [row] = await orm.select({ content: results.content, contentForm: results.contentForm }).from(results).where(eq(results.id, id));
+  return row ? (await unpackContent(row)).content : null;
 }
 
 export interface OldResults {

@@ -119,7 +119,7 @@ export interface Executed {
 }
 
 /**
- * `rows`: the whole result as objects of JSON, separated by `pageSeparator`. `page`: the page alone as a JSON array, or nothing
+ * `rows`: the whole result as a JSON array of objects, separated by `pageSeparator`. `page`: the page alone as a JSON array, or nothing
  * if that is long; the result was written to `resultFile`, if one is wanted. `file`: such a page, followed by so many bytes of
  * the result's file.
  */

@@ -191,9 +191,10 @@ async function takeResult(process: QueryProcess, query: PreparedQuery, outcome: 
     volatility: plan?.volatility ?? ('random' as const),
   };
   if (what.kind === 'rows') {
-    requireSize(body.length, inlineBytes.rows);
-    const rows = executed.rowCount <= pageLimit ? body : takeRows(body, 0, pageLimit);
-    return { ...common, pageJson: asArray(rows), resultFile: null, content: { form: 'rows', bytes: body } };
+    const rows = body.subarray(1, -1);
+    requireSize(rows.length, inlineBytes.rows);
+    const pageJson = executed.rowCount <= pageLimit ? body : asArray(takeRows(rows, 0, pageLimit));
+    return { ...common, pageJson, resultFile: null, content: { form: 'rows', bytes: rows } };
   }
   const contentBytes = what.kind === 'file' ? what.bytes : 0;
   requireSize(contentBytes, Math.min(body.length, inlineBytes.file));

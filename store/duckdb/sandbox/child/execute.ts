@@ -125,7 +125,7 @@ async function readFirst(
   while (rows) {
     const { value: chunk, done } = await chunks.next();
     stopWhenPassed(deadline);
-    if (done) return { first: chunks, small: { bytes: rows.bytes(), rowCount } };
+    if (done) return { first: chunks, small: { bytes: rows.end(), rowCount } };
     read.push(chunk);
     rowCount += chunk.rowCount;
     if (rowCount > step.maxRows || !rows.add(chunk)) break;

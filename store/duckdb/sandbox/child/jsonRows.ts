@@ -11,8 +11,8 @@ import { ReusedBytes, TextBytes } from './textBytes.ts';
 export interface JsonRows {
   /** False: something cannot be written so, or the text would be longer than wanted. Nothing was added then. */
   add(chunk: DuckDBDataChunk): boolean;
-  /** The rows so far, as UTF-8. */
-  bytes(): Buffer;
+  /** The rows as an array, in UTF-8. No more can be added then. */
+  end(): Buffer;
 }
 
 /**
@@ -31,9 +31,10 @@ export function openJsonRows(names: string[], types: DuckDBType[], mostBytes: nu
   }
   const keys = names.map((name, i) => Buffer.from(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`));
   out.length = 0;
+  out.addAscii('[');
   const addRows = (columns: Column[], rows: number): boolean => {
     for (let row = 0; row < rows; row += 1) {
-      if (out.length > 0) out.addAscii(pageSeparator);
+      if (out.length > 1) out.addAscii(pageSeparator);
       for (let i = 0; i < columns.length; i += 1) {
         const { validity, write } = columns[i] as Column;
         out.add(keys[i] as Buffer);
@@ -60,7 +61,10 @@ export function openJsonRows(names: string[], types: DuckDBType[], mostBytes: nu
       if (!isWritten) out.length = before;
       return isWritten;
     },
-    bytes: () => out.taken(),
+    end() {
+      out.addAscii(']');
+      return out.taken();
+    },
   };
 }
 
