@@ -99,6 +99,15 @@ describe('runQuery', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as unknown),
     ).toEqual(json.rows.slice(5, 8));
+    const stored = await api.sql.query<{ form: string; size: number; counted: number }>(
+      'SELECT content_form AS form, octet_length(content) AS size, bytes::int AS counted FROM results WHERE id = $1',
+      [json.id],
+    );
+    const { form, size, counted } = stored.rows[0] ?? { form: '', size: 0, counted: 0 };
+    expect(form).toBe('packed');
+    expect(size).toBeGreaterThan(1_000);
+    expect(size).toBeLessThan(60_000);
+    expect(counted - size).toBeLessThan(1_000);
   });
 
   it('binds parameters', async () => {
