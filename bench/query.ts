@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { acrossAccounts } from '../store/pg/accountScope.ts';
 import { makeXlsx, sheetName } from './makeXlsx.ts';
@@ -114,7 +115,11 @@ async function upload({ url, token }: BenchRig, file: string): Promise<string> {
   const form = new FormData();
   form.set('file', new Blob([await readFile(file)]), 't.xlsx');
   await send(`/api/v1/workbooks/${id}/sources`, form);
-  return `/api/v1/workbooks/${id}`;
+  const base = `/api/v1/workbooks/${id}`;
+  // A long file is answered before it is read.
+  const hasTable = async () => (await fetch(`${url}${base}/tables/t`, { headers: { authorization: `Bearer ${token}` } })).status === 200;
+  while (!(await hasTable())) await delay(200);
+  return base;
 }
 
 function askRoapi({ url }: Roapi, sql: string): Promise<QueryTimes> {
