@@ -38,7 +38,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
 };
 
 /** Benchmarks that need Temporal and a worker. */
-const withWorkflows = new Set(['console', 'derive', 'ingest', 'webhooks']);
+const withWorkflows = new Set(['console', 'derive', 'ingest', 'query', 'webhooks']);
 
 /** Benchmarks that start all that they need. */
 const alone: Record<string, () => Promise<void>> = { load: benchLoad, python: benchPython, restarts: benchRestarts };
