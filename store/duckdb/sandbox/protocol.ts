@@ -88,6 +88,12 @@ export interface EndRequest {
   sessions: string[];
 }
 
+/** Holds the tables of a session that stayed in memory. */
+export interface HoldRequest {
+  op: 'hold';
+  session: string;
+}
+
 export interface ExecuteStep {
   pageLimit: number;
   /** A longer page is left out where the result is kept, and refused where it is not. */
@@ -107,7 +113,15 @@ export interface ReadFileRequest {
   timeoutMs: number;
 }
 
-export type Request = CheckRequest | ValidateRequest | PlanRequest | TraceRowsRequest | RunRequest | EndRequest | ReadFileRequest;
+export type Request =
+  | CheckRequest
+  | ValidateRequest
+  | PlanRequest
+  | TraceRowsRequest
+  | RunRequest
+  | EndRequest
+  | HoldRequest
+  | ReadFileRequest;
 
 export interface Executed {
   columns: ResultColumn[];
@@ -132,8 +146,10 @@ export interface Replies {
   plan: { analysis: Analysis; columns: ResultColumn[]; lineage: QueryLineage | null };
   /** Null: its rows cannot be traced. */
   traceRows: { analysis: Analysis; traced: string | null };
-  run: { analysis: Analysis | null; executed: Executed | null };
+  /** `asksToHold`: the session has been asked so much that it should be sent a `hold` once there is time. */
+  run: { analysis: Analysis | null; executed: Executed | null; asksToHold: boolean };
   end: null;
+  hold: null;
   /** The rows of the result; numbers beyond 2^53 as texts. */
   readFile: { rows: Scalar[][] };
 }

@@ -136,13 +136,13 @@ async function runFirst(process: QueryProcess, query: PreparedQuery, key: string
     });
     stays = outcome.executed !== null;
     requireTables(query, outcome.analysis);
+    if (outcome.asksToHold) holdSoon(process, id);
     return await takeResult(process, query, outcome);
   } finally {
     if (stays) {
       process.sessions.add(key, id, Date.now());
       // Mostly this is done while nobody waits for the process.
-      if (process.sessions.isCrowded)
-        process.tidying = endSessions(process, process.sessions.takeOld(Date.now())).catch(() => process.kill());
+      if (process.sessions.isCrowded) tidySoon(process, () => endSessions(process, process.sessions.takeOld(Date.now())));
     } else if (!process.gone) await endSessions(process, [id]);
   }
 }
@@ -154,6 +154,7 @@ async function runWarm(process: QueryProcess, query: PreparedQuery, id: string):
     const place = { session: id, folder: id, check: query.check, load: null };
     const outcome = await ask(process, query, { ...place, execute: makeStep(query) });
     requireTables(query, outcome.analysis);
+    if (outcome.asksToHold) holdSoon(process, id);
     return await takeResult(process, query, outcome);
   } catch (error) {
     if (!isHarmless(error)) {
@@ -162,6 +163,20 @@ async function runWarm(process: QueryProcess, query: PreparedQuery, id: string):
     }
     throw error;
   }
+}
+
+/** Holding many rows takes about two seconds; other processes answer meanwhile. */
+const holdTimeoutMs = 30_000;
+
+function holdSoon(process: QueryProcess, session: string): void {
+  tidySoon(process, () => process.ask({ op: 'hold', session }, holdTimeoutMs));
+}
+
+/** Does something after the answer, before the process takes the next query. */
+function tidySoon(process: QueryProcess, work: () => Promise<unknown>): void {
+  process.tidying = (process.tidying ?? Promise.resolve()).then(async () => {
+    if (!process.gone) await work().catch(() => process.kill());
+  });
 }
 
 /** What a query in a session that stayed counts, where another counts one. */

@@ -1,50 +1,54 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { quoteName } from '../../relation.ts';
 import type { LoadedRelation } from '../protocol.ts';
 import { heldCatalog, type Session } from './session.ts';
 
-/** Queries after which the tables of a session are worth the time that it takes to hold them. */
-export const queriesBefore = 3;
-
-/** Files that may be held in memory, of one session; it takes about as much, of the memory that queries have. */
-const mostBytes = 64 * 1024 * 1024;
-/** Numbers of a table may take so much more, for which they are read in half of the time. */
-const mostNumberBytes = 64 * 1024 * 1024;
 /** Of most numbers, dates and times. */
 const numberBytes = 8;
 
 /**
- * Reads small tables into memory, where a query finds rows several times as fast as in files. Views stay before them: a table
- * would have a column `rowid`, and its name could be found. What cannot be held stays as it is.
+ * Reads tables into memory, where a query finds rows several times as fast as in files. Views stay before them: a table would have
+ * a column `rowid`, and its name could be found. What cannot be held stays as it is. `bytes` are those of the files; returns about
+ * what is taken, `room` more at most.
  */
-export async function holdTables({ user }: Session, relations: LoadedRelation[], folder: string, mark: string): Promise<void> {
-  const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-  if (bytes > mostBytes) return;
-  const held = relations.map((_, i) => `${heldCatalog}.${quoteName(`${mark}_${i}`)}`);
+export async function holdTables(
+  { user }: Session,
+  relations: LoadedRelation[],
+  { mark, bytes, room }: { mark: string; bytes: number; room: number },
+): Promise<number> {
+  const held = relations.map(({ name }, i) => ({ from: quoteName(name), to: `${heldCatalog}.${quoteName(`${mark}_${i}`)}` }));
+  let taken = bytes;
   try {
-    for (const [i, { name }] of relations.entries()) await hold({ user }, quoteName(name), held[i] as string);
+    for (const { from, to } of held) taken += await hold({ user }, from, to, bytes + room - taken);
     // Compresses them.
     await user.run(`CHECKPOINT ${heldCatalog}`);
   } catch {
-    for (const table of held) await user.run(`DROP TABLE IF EXISTS ${table}`);
-    return;
+    for (const { to } of held) await user.run(`DROP TABLE IF EXISTS ${to}`);
+    return 0;
   }
-  for (const [i, { name, columns }] of relations.entries())
-    await user.run(`CREATE OR REPLACE TEMP VIEW ${quoteName(name)} AS SELECT ${columns.map(quoteName).join(', ')} FROM ${held[i]}`);
+  for (const [i, { columns }] of relations.entries())
+    await user.run(`CREATE OR REPLACE TEMP VIEW ${held[i]?.from} AS SELECT ${columns.map(quoteName).join(', ')} FROM ${held[i]?.to}`);
+  return taken;
 }
 
-/** Texts are compressed, since each different one is then looked at once; so are numbers where they are many. */
-async function hold({ user }: Pick<Session, 'user'>, from: string, to: string): Promise<void> {
+/**
+ * Texts are compressed: each different one is then looked at once. Numbers are not, where there is room: they are read in half of
+ * the time. Returns what that takes.
+ */
+async function hold({ user }: Pick<Session, 'user'>, from: string, to: string, room: number): Promise<number> {
   const described = (await user.runAndReadAll(`DESCRIBE ${from}`)).getRows();
   const columns = described.map(([name, type]) => ({ name: quoteName(String(name)), type: String(type) }));
-  const numbers = columns.filter(({ type }) => type !== 'VARCHAR').length;
+  const isPlain = ({ type }: { type: string }) => plainTypes.has(type.replace(/\(.*/, ''));
   const [[rows] = [0n]] = (await user.runAndReadAll(`SELECT count(*) FROM ${from}`)).getRows();
-  const isPlain = Number(rows) * numbers * numberBytes <= mostNumberBytes;
-  const definitions = columns.map(({ name, type }) =>
-    isPlain && plainTypes.has(type.replace(/\(.*/, '')) ? `${name} ${type} USING COMPRESSION uncompressed` : `${name} ${type}`,
-  );
+  const plainBytes = Number(rows) * columns.filter(isPlain).length * numberBytes;
+  const fits = plainBytes <= Math.min(room, mostPlainBytes);
+  const definitions = columns.map((column) => {
+    const compression = fits && isPlain(column) ? ' USING COMPRESSION uncompressed' : '';
+    return `${column.name} ${column.type}${compression}`;
+  });
   await user.run(`CREATE TABLE ${to} (${definitions.join(', ')}); INSERT INTO ${to} SELECT * FROM ${from}`);
+  return fits ? plainBytes : 0;
 }
 
+/** Of one table. */
+const mostPlainBytes = 64 * 1024 * 1024;
 const plainTypes = new Set(['BIGINT', 'INTEGER', 'DOUBLE', 'DECIMAL', 'DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE']);

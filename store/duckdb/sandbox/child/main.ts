@@ -71,6 +71,9 @@ async function answer(request: Request): Promise<Answer> {
     case 'end':
       for (const id of request.sessions) sessions.end(id);
       return { value: null, used: false };
+    case 'hold':
+      await sessions.hold(request.session);
+      return { value: null, used: false };
     case 'readFile':
       return withDeadline(current, request.timeoutMs, () => readFile(current, request));
   }
@@ -115,7 +118,7 @@ async function run(current: Session, has: string[] | null, request: RunRequest, 
   const { sql, params, check: tables, load, execute: step, session, folder } = request;
   const analysis = tables && analyze(sql, await serialize(current, sql), tables);
   const passed = analysis === null || (analysis.outcome === 'ok' && findParamProblems(analysis.parameters, params).length === 0);
-  const stop = { value: { analysis, executed: null }, used: false };
+  const stop = { value: { analysis, executed: null, asksToHold: false }, used: false };
   if (!passed) return stop;
   const plan = analysis?.outcome === 'ok' ? analysis : null;
   const there = has ?? load?.map(({ name }) => name);
@@ -132,7 +135,7 @@ async function run(current: Session, has: string[] | null, request: RunRequest, 
   }
   if (!step) return stop;
   const { executed, body } = await execute(current, { sql, params }, step, outDir, deadline);
-  return { value: { analysis, executed }, body, used: true };
+  return { value: { analysis, executed, asksToHold: sessions.spend(session, executed.elapsedMs) }, body, used: true };
 }
 
 function hasAll(there: string[], wanted: string[]): boolean {
@@ -191,13 +194,12 @@ async function handle(request: Request): Promise<void> {
     used = rest.used;
     reply({ ok: true, value }, body);
   } catch (error) {
-    const described = describeQueryError(error, request.op === 'end' ? '' : request.sql);
+    const described = describeQueryError(error, 'sql' in request ? request.sql : '');
     // What is left in the session after an error that is not the query's own is not known.
     if (id !== null && described.kind !== 'failed') sessions.end(id);
     reply({ ok: false, error: described });
   }
   if (used && !stayed) void sessions.replace();
-  if (id !== null) await sessions.rest(id);
 }
 
 function reply(header: Reply, body?: Buffer): void {
