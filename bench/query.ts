@@ -62,10 +62,10 @@ async function measureQueries(rig: BenchRig): Promise<void> {
     const body = JSON.stringify({ sql });
     return runClients({ url: rig.url, headers, path: `${base}/query`, clients: count, durationMs, body, span, first });
   };
-  /** The second time: what is made ready at the first use is not part of the measure. */
-  const measure = async (base: string, sql: string, count = clients) => {
-    await load(base, sql, rows, count);
-    return load(base, sql, rows, count);
+  /** After others: what is made ready for a table that is asked often is not part of the measure. */
+  const measure = async (base: string, sql: string, before = 1) => {
+    for (let i = 0; i < before; i += 1) await load(base, sql, rows, clients);
+    return load(base, sql, rows, clients);
   };
   try {
     const file = join(folder, 't.xlsx');
@@ -92,7 +92,7 @@ async function measureQueries(rig: BenchRig): Promise<void> {
     await small.makeTable('t', rows);
     await tenfold.makeTable('t', rows * 10);
     for (const { name, sql } of steady) {
-      const growth = (await measure(tenfold.base, sql)).perSecond / (await measure(small.base, sql)).perSecond;
+      const growth = (await measure(tenfold.base, sql, 3)).perSecond / (await measure(small.base, sql, 3)).perSecond;
       report(`${name} over 10 × the rows`, `${growth.toFixed(2)}×`, 'at least 0.8×', growth >= 0.8);
     }
     const alone = await load(small.base, steady[0]?.sql ?? '', rows, 1);

@@ -176,8 +176,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     async run(query) {
       const params = readParams(query.params);
       const sessionKey = query.accountId === undefined || mayBeRandom(query.sql) ? null : keySession(query.accountId, query.relations);
-      const work = async (process: QueryProcess) => {
-        const deadlineMs = Date.now() + query.timeoutMs;
+      let deadlineMs = 0;
+      let isWarm = false;
+      const work = async (process: QueryProcess, sessionKey: string | null) => {
+        deadlineMs ||= Date.now() + query.timeoutMs;
+        isWarm = sessionKey !== null && process.sessions.has(sessionKey);
         const known = describeKnown(query.known, query.relations);
         const relations =
           query.known || query.relations.length <= maxUnchecked
@@ -200,8 +203,15 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
           process.served = Number.POSITIVE_INFINITY;
         return result;
       };
-      const prefers = (process: QueryProcess) => (sessionKey === null ? process.sessions.size === 0 : process.sessions.has(sessionKey));
-      return withProcess(query.userId, query.sql, work, { signal: query.signal, prefers });
+      const ask = (key: string | null) => {
+        const prefers = (process: QueryProcess) => (key === null ? process.sessions.size === 0 : process.sessions.has(key));
+        return withProcess(query.userId, query.sql, (process) => work(process, key), { signal: query.signal, prefers });
+      };
+      return ask(sessionKey).catch((error: unknown) => {
+        // Tables that a session holds in memory leave less of it for the query.
+        if (isWarm && error instanceof DomainError && error.code === 'query-too-large') return ask(null);
+        throw error;
+      });
     },
     readFile: (file, work) =>
       pool.use(file.userId, (process) => untilAborted(file.signal, process, () => readForeignFile(process, file, work)), {

@@ -18,9 +18,9 @@ interface Kept {
 }
 
 /** What holding takes. It is worth it once queries took as long, whatever is asked later. */
-const holdMs = (bytes: number) => 20 + (20 * bytes) / 1_048_576;
+const holdMs = (bytes: number) => 20 + (12 * bytes) / 1_048_576;
 /** Files whose tables may be held, of one session and of all of a process; they take about as much memory, of that which queries have. */
-const mostHeld = { ofOne: 128 * 1024 * 1024, ofAll: 256 * 1024 * 1024 };
+const mostHeld = { ofOne: 192 * 1024 * 1024, ofAll: 256 * 1024 * 1024 };
 
 /** The sessions of a query process: those that stay, by their ids, and one that is prepared in advance. */
 export class Sessions {
