@@ -35,6 +35,7 @@ import { landNew, type RawDraft, type WrittenTable } from './landTables.ts';
 import { fileOfIngest } from './readSourceFile.ts';
 import { scanRecords } from './scanRecords.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
+import { findWantedStructure } from './wantedStructure.ts';
 import { workOnFile } from './workOnFile.ts';
 import type { RawSheet } from './writeRaw.ts';
 
@@ -95,12 +96,11 @@ async function scanFile(
   };
   const progress = reportProgress(services, job.id, 'read');
   const rowBases = [...places].map(([sheet, { rowBase }]): [string, number] => [sheet, rowBase]);
-  const isStructuredNext = job.input.structuring !== 'skip';
+  const isStructuredNext = job.input.structuring !== 'skip' && services.config.structuring;
+  const next = isStructuredNext ? await findWantedStructure(services, source, file) : null;
   const limits = { ...activity, ...(isStructuredNext ? { hold: job.id } : {}) };
   const sheets = await workOnFile(services, job.userId, file, limits, async (open) => {
-    const written = await open.ask('writeRaw', { input: open.input, rowBases, keep: isStructuredNext }, ({ done, total }) =>
-      progress.step(done, total),
-    );
+    const written = await open.ask('writeRaw', { input: open.input, rowBases, next }, ({ done, total }) => progress.step(done, total));
     return open.keepEach(written, async (sheet): Promise<RawSheet> => {
       const prefix = tablePrefix({ ...source, id: placeOf(sheet.sheet).tableId });
       const layers = await open.keepLayers(prefix, sheet.layers);

@@ -2,16 +2,7 @@ import { isFinal } from '../../core/jobs/endings.ts';
 import type { ParseSpec } from '../../core/structuring/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { IngestJob } from '../../store/pg/jobs.ts';
-import { listLayouts } from '../../store/pg/layouts.ts';
-import {
-  findDraft,
-  findSourceById,
-  findStructuring,
-  type LandedTable,
-  listLanded,
-  type SourceRecord,
-  saveDraft,
-} from '../../store/pg/sources.ts';
+import { findDraft, findSourceById, type LandedTable, listLanded, type SourceRecord, saveDraft } from '../../store/pg/sources.ts';
 import { listTablesById, reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
@@ -20,12 +11,12 @@ import { reportProgress } from '../jobs/reportProgress.ts';
 import { type ChosenIds, chooseRowIds } from './chooseRowIds.ts';
 import { fallBack } from './endIngest.ts';
 import type { MadeTable } from './fileProgram/requests.ts';
-import { findNaming } from './findNaming.ts';
 import { keepTables } from './keepTables.ts';
 import type { WrittenTable } from './landTables.ts';
 import { listMadeTables, nameAsLanded } from './listMadeTables.ts';
 import { matchColumns } from './matchColumns.ts';
 import { fileOfIngest } from './readSourceFile.ts';
+import { findWantedStructure } from './wantedStructure.ts';
 import { workOnFile } from './workOnFile.ts';
 import type { TableTarget } from './writeTables.ts';
 
@@ -56,20 +47,10 @@ export async function structure(services: Services, jobId: string, activity: Act
 async function structureFile(services: Services, job: IngestJob, activity: ActivityContext): Promise<StructuredDraft> {
   const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
   const file = fileOfIngest(source, job.input);
-  const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
-  const choice = await findNaming(services.db.orm, source.workbookId);
-  const layouts = await listLayouts(services.db.orm, source.accountId);
-  // The process that wrote the raw tables still has the file in memory, if it is of this worker.
+  const wanted = await findWantedStructure(services, source, file);
+  // The process that wrote the raw tables has the file in memory, and its structure, if it is of this worker.
   return workOnFile(services, job.userId, file, { ...activity, resume: job.id }, async (open) => {
-    const { spec, understood, tables } = await open.ask('structure', {
-      input: open.input,
-      sourceName: source.name,
-      // A source keeps the language in which its tables were named first, so that a revision finds them again.
-      naming: source.spec ? (source.spec.naming ?? 'ja') : null,
-      choice,
-      known: known?.state === 'ready' && known.spec !== null ? { spec: known.spec, filename: known.filename } : null,
-      layouts,
-    });
+    const { spec, understood, tables } = await open.ask('structure', { input: open.input, wanted });
     const places = await placeTables(services, job, source, tables);
     const progress = reportProgress(services, job.id, 'structure');
     const first = await keepTables(open, tables, places, progress.step);

@@ -34,7 +34,7 @@ import { openSheets, readCells } from './readCells.ts';
 import { memoryLimits, openRecords, readGrids } from './readInput.ts';
 import { readPreview } from './readPreview.ts';
 import { describeReturned, openReturned, type ReturnedFile } from './readReturned.ts';
-import type { MadeTable, Step, Steps } from './requests.ts';
+import type { MadeTable, Step, Steps, WantedStructure } from './requests.ts';
 import { writeRows } from './writeRows.ts';
 
 /** Of a file; there is one for each cause. */
@@ -62,11 +62,34 @@ function followLayouts(
   return { spec: plain, result: build(grids, plain, sourceName) };
 }
 
+interface Structured {
+  grids: Grid[];
+  spec: ParseSpec;
+  understood: string[];
+  tables: OutputTable[];
+}
+
+function structureGrids(stored: Grid[], reader: ParseSpec['reader'], wanted: WantedStructure): Structured {
+  const { sourceName, naming: kept, choice, known, layouts } = wanted;
+  const grids = checkFormulas(computeFormulas(stored));
+  const naming = kept ?? chooseLanguage(choice, [sourceName], ...listTexts(grids));
+  const isKnown = known && (known.spec.naming ?? 'ja') === naming && baseOfFile(known.filename) === baseOfFile(sourceName);
+  const proposed = isKnown ? known.spec : { ...analyze(grids, sourceName, naming), reader };
+  const { spec, result } = followLayouts(grids, proposed, layouts, sourceName);
+  const understood = listUnderstood(result);
+  const tables = result.tables.filter(({ sheet }) => understood.has(sheet));
+  const findings = result.findings.slice(0, mostFindings);
+  const doubtful = listDoubtful(spec.regions, result.rawSheets);
+  return { grids, spec: { ...spec, findings, doubtful }, understood: [...understood], tables };
+}
+
 /** The work on one file after the other, each in several steps. */
 export function handleFiles(tools: FileTools): Handlers {
   const { step } = tools;
   /** What writing the raw tables has read of the file. */
   let read: Grid[] | null = null;
+  /** What was worked out of it before it is asked for. */
+  let ahead: { wanted: string; made: Structured } | null = null;
   let grids: Grid[] = [];
   let tables: OutputTable[] = [];
   let returned: ReturnedFile | null = null;
@@ -91,12 +114,21 @@ export function handleFiles(tools: FileTools): Handlers {
     return { table, grid };
   };
 
+  /** Begun after the answer, while the caller stores the raw tables. What fails now fails again when it is asked for. */
+  const workAhead = (stored: Grid[], reader: ParseSpec['reader'], wanted: WantedStructure) => {
+    if (read !== stored) return;
+    try {
+      ahead = { wanted: JSON.stringify(wanted), made: structureGrids(stored, reader, wanted) };
+    } catch {}
+  };
+
   return {
-    async writeRaw({ input, rowBases, keep: keepRead }) {
+    async writeRaw({ input, rowBases, next }) {
       const bases = new Map(rowBases);
       const place = (_: number, sheet: string) => ({ prefix: '', rowBase: bases.get(sheet) ?? 0 });
-      const { sheets, grids } = await writeRaw(tools, input, place, { step }, keepRead ? memoryLimits : null);
+      const { sheets, grids } = await writeRaw(tools, input, place, { step }, next ? memoryLimits : null);
       read = grids ?? null;
+      if (grids && next) setImmediate(workAhead, grids, { format: input.format }, next);
       return sheets;
     },
 
@@ -125,19 +157,15 @@ export function handleFiles(tools: FileTools): Handlers {
       return { spec, extents: summarizeSheets(grids) };
     },
 
-    async structure({ input, sourceName, naming: kept, choice, known, layouts }) {
-      const { grids: stored, reader } = read ? { grids: read, reader: { format: input.format } } : await readGrids(input);
-      const grids = checkFormulas(computeFormulas(stored));
-      read = null;
-      const naming = kept ?? chooseLanguage(choice, [sourceName], ...listTexts(grids));
-      const isKnown = known && (known.spec.naming ?? 'ja') === naming && baseOfFile(known.filename) === baseOfFile(sourceName);
-      const proposed = isKnown ? known.spec : { ...analyze(grids, sourceName, naming), reader };
-      const { spec, result } = followLayouts(grids, proposed, layouts, sourceName);
-      const understood = listUnderstood(result);
-      const tables = result.tables.filter(({ sheet }) => understood.has(sheet));
-      const findings = result.findings.slice(0, mostFindings);
-      const doubtful = listDoubtful(spec.regions, result.rawSheets);
-      return { spec: { ...spec, findings, doubtful }, understood: [...understood], tables: keep({ grids, tables }) };
+    async structure({ input, wanted }) {
+      const find = async () => {
+        if (ahead?.wanted === JSON.stringify(wanted)) return ahead.made;
+        const { grids: stored, reader } = read ? { grids: read, reader: { format: input.format } } : await readGrids(input);
+        return structureGrids(stored, reader, wanted);
+      };
+      const made = await find();
+      [read, ahead] = [null, null];
+      return { spec: made.spec, understood: made.understood, tables: keep(made) };
     },
 
     async buildRegions({ input, sourceName, spec, regions }) {
@@ -199,7 +227,7 @@ export function handleFiles(tools: FileTools): Handlers {
     },
 
     async forget() {
-      read = null;
+      [read, ahead] = [null, null];
       returned = null;
       comparison = null;
       keep({ grids: [], tables: [] });

@@ -23,8 +23,11 @@ import type { TableTarget } from '../writeTables.ts';
  * written are named in place of their blob keys. `structure` and `buildRegions` leave tables in its memory for what follows.
  */
 export interface Steps {
-  /** `keep`: what is read stays in memory for `structure`. */
-  writeRaw: { request: { input: FileInput; rowBases: [sheet: string, rowBase: number][]; keep: boolean }; reply: RawSheet[] };
+  /** `next`: what `structure` will be asked for, which is worked out while the caller stores the tables. */
+  writeRaw: {
+    request: { input: FileInput; rowBases: [sheet: string, rowBase: number][]; next: WantedStructure | null };
+    reply: RawSheet[];
+  };
   writeRecords: {
     request: { input: FileInput; sourceName: string; choice: NamingChoice; before: ColumnsBefore | null; lastRowId: number };
     reply: { columns: { id: number; name: string; type: string }[]; rows: number; layers: Layer[] };
@@ -34,17 +37,7 @@ export interface Steps {
     reply: { spec: ParseSpec; extents: SheetExtent[] };
   };
   structure: {
-    request: {
-      input: FileInput;
-      sourceName: string;
-      /** The language of the source's tables, if it has some; otherwise it is chosen. */
-      naming: NamingLanguage | null;
-      choice: NamingChoice;
-      /** How the same content was structured before. */
-      known: { spec: ParseSpec; filename: string } | null;
-      /** What people of the account corrected, latest first. */
-      layouts: KnownLayout[];
-    };
+    request: { input: FileInput; wanted: WantedStructure };
     reply: { spec: ParseSpec; understood: string[]; tables: MadeTable[] };
   };
   buildRegions: {
@@ -81,6 +74,17 @@ export interface Steps {
   endComparison: { request: object; reply: Buffer };
   /** The file is done. */
   forget: { request: object; reply: null };
+}
+
+export interface WantedStructure {
+  sourceName: string;
+  /** The language of the source's tables, if it has some; otherwise it is chosen. */
+  naming: NamingLanguage | null;
+  choice: NamingChoice;
+  /** How the same content was structured before. */
+  known: { spec: ParseSpec; filename: string } | null;
+  /** What people of the account corrected, latest first. */
+  layouts: KnownLayout[];
 }
 
 export type Step = keyof Steps;
