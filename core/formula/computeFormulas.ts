@@ -246,7 +246,7 @@ class Computation {
       case CellKind.boolean:
         return grid.numbers[i] === 1;
       case CellKind.date:
-        return serialOfMoment(grid.numbers[i]!, meaningOf(grid, i) === 'time');
+        return serialOfMoment(grid.numbers[i]!, meaningOf(grid, i) === 'length');
       case CellKind.error:
         return new FormulaError(grid.strings[grid.texts[i]!] ?? '#VALUE!');
       default:
@@ -392,7 +392,7 @@ function store(grid: Grid, i: number, value: Scalar): void {
   }
   const meaning = meaningOf(grid, i);
   grid.kinds[i] = meaning === 'number' ? CellKind.number : CellKind.date;
-  grid.numbers[i] = meaning === 'number' ? value : momentOfSerial(value, meaning === 'time');
+  grid.numbers[i] = meaning === 'number' ? value : momentOfSerial(value, meaning === 'length');
 }
 
 function meaningOf(grid: Grid, i: number): ReturnType<typeof classifyFormat> {

@@ -94,13 +94,13 @@ const EPOCH_DAY = 25_569;
 /** Sheets count a 29 February 1900, number 60: days before it have a number less than the calendar says, and so have lengths of time. */
 const FIRST_REGULAR_DAY = 61;
 
-/** `timeOnly`: the format of the cell shows no day. */
-export function serialOfMoment(moment: number, timeOnly = false): number {
+/** `isLength`: the format of the cell counts hours, minutes or seconds on. */
+export function serialOfMoment(moment: number, isLength = false): number {
   const serial = moment / DAY_MS + EPOCH_DAY;
-  return timeOnly || serial < FIRST_REGULAR_DAY ? serial - 1 : serial;
+  return isLength || serial < FIRST_REGULAR_DAY ? serial - 1 : serial;
 }
 
-export function momentOfSerial(serial: number, timeOnly = false): number {
-  const shift = timeOnly || serial < FIRST_REGULAR_DAY - 1 ? 1 : 0;
+export function momentOfSerial(serial: number, isLength = false): number {
+  const shift = isLength || serial < FIRST_REGULAR_DAY - 1 ? 1 : 0;
   return Math.round((serial + shift - EPOCH_DAY) * DAY_MS);
 }

@@ -67,7 +67,7 @@ export class CellScanner extends CellMarkup {
             kind = CellKind.number;
             const meaning = context.styles.meanings[styleId]!;
             if (meaning !== NumberMeaning.number) {
-              const ms = serialToMs(number, context.date1904, meaning === NumberMeaning.time);
+              const ms = serialToMs(number, context.date1904, meaning);
               if (!Number.isNaN(ms)) {
                 number = ms;
                 kind = CellKind.date;

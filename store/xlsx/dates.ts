@@ -1,3 +1,5 @@
+import { NumberMeaning } from './styles.ts';
+
 /** Excel's serial numbers of days as milliseconds since 1970, wall clock. */
 
 const DAY_MS = 86_400_000;
@@ -7,13 +9,14 @@ const LAST_SERIAL = 2_958_466;
 const EPOCH_SERIAL = 25_569;
 const SHIFT_1904 = 1462;
 
-/** NaN when Excel could not show the number as a date. */
-export function serialToMs(serial: number, date1904: boolean, timeOnly: boolean): number {
+/** NaN when Excel could not show the number as a date. `meaning` is a NumberMeaning. */
+export function serialToMs(serial: number, date1904: boolean, meaning: number): number {
   // A time of day has no year: it counts from the same day in both systems.
-  if (date1904 && !timeOnly) return inRange(serial + SHIFT_1904) ? Math.round((serial + SHIFT_1904 - EPOCH_SERIAL) * DAY_MS) : Number.NaN;
+  if (date1904 && meaning === NumberMeaning.date)
+    return inRange(serial + SHIFT_1904) ? Math.round((serial + SHIFT_1904 - EPOCH_SERIAL) * DAY_MS) : Number.NaN;
   if (!inRange(serial)) return Number.NaN;
   // The 1900 system has a 29 February 1900, number 60: before it the days are one further than the count suggests. Lengths of time have no days.
-  const shift = timeOnly || serial < 60 ? 1 : 0;
+  const shift = meaning === NumberMeaning.length || serial < 60 ? 1 : 0;
   return Math.round((serial + shift - EPOCH_SERIAL) * DAY_MS);
 }
 

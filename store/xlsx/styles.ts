@@ -7,7 +7,7 @@ import { readTheme, resolveColor } from './colors.ts';
 import { refuseTooLarge } from './fileRefusals.ts';
 import { walkXml, type XmlAttributes } from './xml.ts';
 
-export const NumberMeaning = { number: 0, date: 1, time: 2 } as const;
+export const NumberMeaning = { number: 0, date: 1, time: 2, length: 3 } as const;
 
 export interface StyleBook {
   styles: CellStyle[];

@@ -23,6 +23,7 @@ const LARGEST = 4 * 1024 * 1024;
 
 const EXPLAINED = {
   earlyDate: 'exceljs counts days before March 1900 from 1899-12-30, one day early; we follow Excel, whose day 1 is 1900-01-01',
+  longLength: 'exceljs takes lengths of sixty days and more for days after 29 February 1900, which never was; to us a length has no days',
   droppedZero: 'exceljs drops a formula result of 0 or FALSE; we keep it',
   emptyResult: 'exceljs gives no result for a formula whose cached text is empty; we give the empty text',
   arrayMember: 'exceljs shows an array formula in its first cell only; we in every cell it fills',
@@ -93,6 +94,7 @@ function explainValue(ours: Plain, theirs: Plain, format: string): Reason | null
   if (ours.kind === CellKind.date && theirs.kind === CellKind.date) {
     const [mine, other] = [Number(ours.value), Number(theirs.value)];
     if (mine < MARCH_1900 && mine - other === DAY_MS) return 'earlyDate';
+    if (/\[[hms]+\]/i.test(format) && mine - other === DAY_MS) return 'longLength';
   }
   if (theirs.kind === 'none' && ours.formula !== undefined) {
     if (ours.value === 0 || ours.value === false) return 'droppedZero';

@@ -88,7 +88,7 @@ const cases: { name: string; xml: string; strings?: string; styles?: string[]; i
   {
     name: 'dates of the 1900 system, with the day that never was, which lengths of time do not count',
     styles: DATES,
-    xml: '<row r="1"><c r="A1" s="1"><v>1</v></c><c r="B1" s="1"><v>59</v></c><c r="C1" s="1"><v>60</v></c><c r="D1" s="1"><v>61</v></c><c r="E1" s="1"><v>45383.75</v></c><c r="F1" s="2"><v>0.5</v></c><c r="G1" s="1"><v>0</v></c><c r="H1" s="1"><v>-1</v></c><c r="I1" s="1"><v>2958465</v></c><c r="J1" s="1"><v>2958466</v></c><c r="K1" s="3"><v>1.5</v></c><c r="L1" s="3"><v>59.5</v></c><c r="M1" s="3"><v>70.5</v></c></row>',
+    xml: '<row r="1"><c r="A1" s="1"><v>1</v></c><c r="B1" s="1"><v>59</v></c><c r="C1" s="1"><v>60</v></c><c r="D1" s="1"><v>61</v></c><c r="E1" s="1"><v>45383.75</v></c><c r="F1" s="2"><v>0.5</v></c><c r="G1" s="1"><v>0</v></c><c r="H1" s="1"><v>-1</v></c><c r="I1" s="1"><v>2958465</v></c><c r="J1" s="1"><v>2958466</v></c><c r="K1" s="3"><v>1.5</v></c><c r="L1" s="3"><v>59.5</v></c><c r="M1" s="3"><v>70.5</v></c><c r="N1" s="2"><v>45383.75</v></c></row>',
     expected: {
       A1: { date: '1900-01-01T00:00:00' },
       B1: { date: '1900-02-28T00:00:00' },
@@ -103,6 +103,7 @@ const cases: { name: string; xml: string; strings?: string; styles?: string[]; i
       K1: { date: '1900-01-01T12:00:00' },
       L1: { date: '1900-02-28T12:00:00' },
       M1: { date: '1900-03-11T12:00:00' },
+      N1: { date: '2024-04-01T18:00:00' },
     },
   },
   {

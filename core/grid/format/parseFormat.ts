@@ -48,12 +48,13 @@ export function parseFormat(code: string): ParsedFormat {
   return parsed;
 }
 
-/** 'date' and 'time' formats make a number a moment; 'time' has no day in it. */
-export function classifyFormat(code: string): 'date' | 'time' | 'number' {
+/** All but 'number' make a number a moment. 'time' has no day in it, nor has 'length', which counts hours, minutes or seconds on. */
+export function classifyFormat(code: string): 'date' | 'time' | 'length' | 'number' {
   const dated = parseFormat(code).numeric.filter((section) => section.kind === 'date');
   if (dated.length === 0) return 'number';
   const hasDay = dated.some((section) => section.tokens.some((token) => token.type === 'date' && !'hms'.includes(token.part)));
-  return hasDay ? 'date' : 'time';
+  if (hasDay) return 'date';
+  return dated.some((section) => section.tokens.some((token) => token.type === 'elapsed')) ? 'length' : 'time';
 }
 
 function arrangeSections(sections: FormatSection[]): ParsedFormat {
