@@ -26,7 +26,13 @@ async function structureAfter(next: WantedStructure, asked: WantedStructure) {
   const path = join(tmpdir(), `svc-test-ahead-${process.pid}.xlsx`);
   await writeFile(path, makeBook({ sheets: [xml] }));
   const input: FileInput = { path, format: 'xlsx', filename: '売上.xlsx' };
-  const handlers = handleFiles({ blobs: store.blobs, engine: store.engine, step() {} });
+  const { blobs, engine } = store;
+  const drafts = {
+    draft: () => blobs.draft(),
+    put: (_: string, path: string, ext: string) => blobs.put('a/w/t', path, ext),
+    remove: (key: string) => blobs.remove(key),
+  };
+  const handlers = handleFiles({ blobs: drafts, engine, step() {} });
   await handlers.writeRaw({ input, rowBases: [], next });
   await nextTurn();
   await rm(path);
