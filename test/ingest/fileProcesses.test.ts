@@ -44,7 +44,7 @@ const inputOf = async (process: FileProcess, path: string): Promise<FileInput> =
   filename: 'book.xlsx',
 });
 const writeRaw = async (process: FileProcess, path: string, onProgress?: () => void) =>
-  process.ask({ op: 'writeRaw', input: await inputOf(process, path), rowBases: [], keep: false } as { op: string }, onProgress);
+  process.ask({ op: 'writeRaw', input: await inputOf(process, path), rowBases: [], next: null } as { op: string }, onProgress);
 
 it('more rows to append than a worker may hold are refused before they are written', async () => {
   const table = { name: 't', role: 'data' as const, sheet: 's', regionId: 'r1', range: 'A1:B2', rowCount: 1_000_001, index: 0 };
@@ -114,18 +114,15 @@ describe.each(['any', 'none'] as const)('a process that works on files, with iso
 
   it('goes on with what it has read for the next step of the same work, and for no other', async () => {
     const files = await open({ isolation });
+    const wanted = { sourceName: 'book', naming: 'en', choice: null, known: null, layouts: [] };
     const keep = async (process: FileProcess) =>
-      process.ask({ op: 'writeRaw', input: await inputOf(process, small), rowBases: [], keep: true } as { op: string });
+      process.ask({ op: 'writeRaw', input: await inputOf(process, small), rowBases: [], next: wanted } as { op: string });
     /** The path leads nowhere: only what is in memory can be structured. */
     const structure = (process: FileProcess) =>
       process.ask({
         op: 'structure',
         input: { path: 'gone', format: 'xlsx', filename: 'book.xlsx' },
-        sourceName: 'book',
-        naming: 'en',
-        choice: null,
-        known: null,
-        layouts: [],
+        wanted,
       } as { op: string });
     await files.use('usr_1', keep, { hold: 'job_1' });
     await expect(files.use('usr_1', structure, { resume: 'job_2' })).rejects.toThrow();
