@@ -1,3 +1,4 @@
+import { momentOfSerial } from '../../core/formula/formulaValues.ts';
 import { NumberMeaning } from './styles.ts';
 
 /** Excel's serial numbers of days as milliseconds since 1970, wall clock. */
@@ -15,9 +16,7 @@ export function serialToMs(serial: number, date1904: boolean, meaning: number): 
   if (date1904 && meaning === NumberMeaning.date)
     return inRange(serial + SHIFT_1904) ? Math.round((serial + SHIFT_1904 - EPOCH_SERIAL) * DAY_MS) : Number.NaN;
   if (!inRange(serial)) return Number.NaN;
-  // The 1900 system has a 29 February 1900, number 60: before it the days are one further than the count suggests. Lengths of time have no days.
-  const shift = meaning === NumberMeaning.length || serial < 60 ? 1 : 0;
-  return Math.round((serial + shift - EPOCH_SERIAL) * DAY_MS);
+  return momentOfSerial(serial, meaning === NumberMeaning.length);
 }
 
 function inRange(serial: number): boolean {

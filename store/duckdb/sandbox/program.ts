@@ -31,7 +31,7 @@ export interface ProgramLimits {
 }
 
 const entries = { sandbox: 'store/duckdb/sandbox/child/main.ts' };
-const sources = ['core', 'store/builds', 'store/duckdb'];
+const sources = ['core', 'store/builds', 'store/byteBuffer.ts', 'store/duckdb'];
 
 /** DuckDB's own limit is lower than that of the process. One thread, because more would take memory that the query needs. */
 const limits: ProgramLimits = { memoryBytes: 1_073_741_824, heapMb: 256, threads: 1 };

@@ -178,9 +178,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       const sessionKey = query.accountId === undefined || mayBeRandom(query.sql) ? null : keySession(query.accountId, query.relations);
       let deadlineMs = 0;
       let isWarm = false;
-      const work = async (process: QueryProcess, sessionKey: string | null) => {
+      const work = async (process: QueryProcess, key: string | null) => {
         deadlineMs ||= Date.now() + query.timeoutMs;
-        isWarm = sessionKey !== null && process.sessions.has(sessionKey);
+        isWarm = key !== null && process.sessions.has(key);
         const known = describeKnown(query.known, query.relations);
         const relations =
           query.known || query.relations.length <= maxUnchecked
@@ -195,7 +195,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
             params,
             deadlineMs,
             resultPath,
-            sessionKey,
+            sessionKey: key,
             inlineBytes: query.inlineBytes ?? { rows: 0, file: 0 },
           }),
         );

@@ -30,18 +30,19 @@ export function openJsonRows(names: string[], types: DuckDBType[], mostBytes: nu
     openers.push(open);
   }
   const keys = names.map((name, i) => Buffer.from(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`));
-  out.length = 0;
-  out.addAscii('[');
+  out.clear();
+  out.put('[');
   const addRows = (columns: Column[], rows: number): boolean => {
     for (let row = 0; row < rows; row += 1) {
-      if (out.length > 1) out.addAscii(pageSeparator);
+      if (out.length > 1) out.put(pageSeparator);
       for (let i = 0; i < columns.length; i += 1) {
         const { validity, write } = columns[i] as Column;
-        out.add(keys[i] as Buffer);
-        if (!isValid(validity, row)) out.addAscii('null');
+        const key = keys[i] as Buffer;
+        out.putBytes(key, 0, key.length);
+        if (!isValid(validity, row)) out.put('null');
         else if (!write(row, out)) return false;
       }
-      out.addAscii('}');
+      out.put('}');
       if (out.length > mostBytes) return false;
     }
     return true;
@@ -62,8 +63,9 @@ export function openJsonRows(names: string[], types: DuckDBType[], mostBytes: nu
       return isWritten;
     },
     end() {
-      out.addAscii(']');
-      return out.taken();
+      out.put(']');
+      const { buffer, byteOffset, length } = out.view();
+      return Buffer.from(buffer, byteOffset, length);
     },
   };
 }
@@ -81,7 +83,7 @@ type Open = (column: RawColumn, mostBytes: number) => Write | null;
 function openerOf(type: DuckDBType): Open | null {
   switch (type.typeId) {
     case Id.BOOLEAN:
-      return wholeNumbers(Uint8Array, (value, out) => out.addAscii(value === 0 ? 'false' : 'true'));
+      return wholeNumbers(Uint8Array, (value, out) => out.put(value === 0 ? 'false' : 'true'));
     case Id.TINYINT:
       return wholeNumbers(Int8Array, addInteger);
     case Id.SMALLINT:
@@ -100,7 +102,7 @@ function openerOf(type: DuckDBType): Open | null {
       return longNumbers(addInteger, addLong, false);
     case Id.HUGEINT:
       return hugeNumbers((value, out) => {
-        if (value >= -largestExact && value <= largestExact) out.addAscii(String(value));
+        if (value >= -largestExact && value <= largestExact) out.put(String(value));
         else addLong(value, out);
       });
     case Id.DOUBLE:
@@ -120,9 +122,9 @@ function openerOf(type: DuckDBType): Open | null {
   }
 }
 
-const addInteger = (value: number, out: TextBytes) => out.addInteger(value);
+const addInteger = (value: number, out: TextBytes) => out.putInteger(value);
 /** Numbers that JavaScript cannot hold are texts. */
-const addLong = (value: bigint, out: TextBytes) => out.addAscii(`"${value}"`);
+const addLong = (value: bigint, out: TextBytes) => out.put(`"${value}"`);
 
 type Small = typeof Int8Array | typeof Uint8Array | typeof Int16Array | typeof Uint16Array | typeof Int32Array | typeof Uint32Array;
 
@@ -179,8 +181,8 @@ const openDoubles: Open = (column) => {
   return (row, out) => {
     const value = values[row] as number;
     if (!Number.isFinite(value)) return false;
-    if ((value | 0) === value && !Object.is(value, -0)) out.addInteger(value);
-    else out.addAscii(Object.is(value, -0) ? '-0.0' : String(value));
+    if ((value | 0) === value && !Object.is(value, -0)) out.putInteger(value);
+    else out.put(Object.is(value, -0) ? '-0.0' : String(value));
     return true;
   };
 };
@@ -192,7 +194,9 @@ const openTexts: Open = (column, mostBytes) => {
   if (bytes.includes(0)) return null;
   return (row, out) => {
     const [from, to] = [offsets[row] as number, offsets[row + 1] as number];
-    if (!out.addPlainText(bytes, from, to)) out.add(Buffer.from(JSON.stringify(bytes.toString('utf8', from, to))));
+    if (out.putPlainText(bytes, from, to)) return true;
+    const escaped = Buffer.from(JSON.stringify(bytes.toString('utf8', from, to)));
+    out.putBytes(escaped, 0, escaped.length);
     return true;
   };
 };
@@ -200,19 +204,19 @@ const openTexts: Open = (column, mostBytes) => {
 /** The engine holds them as whole numbers of as few bytes as their digits need. */
 function decimals(width: number, scale: number): Open {
   const power = 10 ** scale;
-  const addOther = (value: bigint, out: TextBytes) => out.addAscii(`"${placePoint(value, scale)}"`);
+  const addOther = (value: bigint, out: TextBytes) => out.put(`"${placePoint(value, scale)}"`);
   const add = (value: number, out: TextBytes) => {
     const digits = Math.abs(value);
     const whole = Math.floor(digits / power);
     // Beyond, the quotient would not be exact.
     if (scale > 9 || digits > 0x7fffffffffff) return addOther(BigInt(value), out);
-    out.addAscii(value < 0 ? '"-' : '"');
-    out.addInteger(whole);
+    out.put(value < 0 ? '"-' : '"');
+    out.putInteger(whole);
     if (scale > 0) {
-      out.addAscii('.');
-      out.addDigits(digits - whole * power, scale);
+      out.put('.');
+      out.putDigits(digits - whole * power, scale);
     }
-    out.addAscii('"');
+    out.put('"');
   };
   if (width <= 4) return wholeNumbers(Int16Array, add);
   if (width <= 9) return wholeNumbers(Int32Array, add);
@@ -233,9 +237,9 @@ const openDays: Open = (column) => {
   return (row, out) => {
     const day = values[row] as number;
     if (day < days.first || day > days.last) return false;
-    out.addAscii('"');
-    out.addDay(day);
-    out.addAscii('"');
+    out.put('"');
+    out.putDay(day);
+    out.put('"');
     return true;
   };
 };
@@ -253,15 +257,15 @@ const moments =
       const [seconds, micros] = splitSeconds(high, low);
       const day = Math.floor(seconds / secondsOfDay);
       if (day < days.first || day > days.last) return false;
-      out.addAscii('"');
-      out.addDay(day);
-      out.addAscii('T');
-      out.addTime(seconds - day * secondsOfDay);
+      out.put('"');
+      out.putDay(day);
+      out.put('T');
+      out.putTime(seconds - day * secondsOfDay);
       if (micros > 0) {
-        out.addAscii('.');
-        out.addDigits(micros, 6);
+        out.put('.');
+        out.putDigits(micros, 6);
       }
-      out.addAscii(end);
+      out.put(end);
       return true;
     };
   };

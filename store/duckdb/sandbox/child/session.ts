@@ -7,7 +7,7 @@ export interface Session {
   user: DuckDBConnection;
   /** Writes the result. */
   own: DuckDBConnection;
-  /** Statements of every query, planned once. The text in DuckDB's own syntax tree is that of the parameter. */
+  /** Statements of every query, planned once. `serialize` gives the syntax tree of the SQL that is its parameter. */
   ready: {
     serialize: DuckDBPreparedStatement;
     begin: DuckDBPreparedStatement;
