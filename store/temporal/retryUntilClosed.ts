@@ -24,7 +24,10 @@ function endWhenClosed(options: Parameters<Interceptor>[0], nextCall: Parameters
   }
 }
 
-function makeEndedCall(details: string): Pick<Call, 'start' | 'sendMessage' | 'halfClose' | 'cancelWithStatus'> {
+/** What is asked of a call by those who begin one and by the interceptors before this one. */
+type AskedOfCall = 'start' | 'sendMessage' | 'sendMessageWithContext' | 'halfClose' | 'cancelWithStatus' | 'startRead' | 'getPeer';
+
+function makeEndedCall(details: string): Pick<Call, AskedOfCall> {
   const start = (metadata: unknown, listener: Listener) => {
     setImmediate(() => {
       // As a call that failed does: who tries again waits for a message before the status.
@@ -32,5 +35,14 @@ function makeEndedCall(details: string): Pick<Call, 'start' | 'sendMessage' | 'h
       listener.onReceiveStatus({ code: cancelled, details, metadata });
     });
   };
-  return { start: start as Start, sendMessage() {}, halfClose() {}, cancelWithStatus() {} };
+  const ignore = () => {};
+  return {
+    start: start as Start,
+    sendMessage: ignore,
+    sendMessageWithContext: ignore,
+    halfClose: ignore,
+    cancelWithStatus: ignore,
+    startRead: ignore,
+    getPeer: () => '',
+  };
 }
