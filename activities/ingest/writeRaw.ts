@@ -55,9 +55,6 @@ export interface RawWatch {
   signal?: AbortSignal;
 }
 
-/** A cell takes at least this much of a sheet: `<c r="A1"><v>1</v></c>`. */
-const leastCellBytes = 24;
-
 export type PlaceSheet = (sheetIndex: number, sheet: string) => { prefix: string; rowBase: number };
 
 /** How much of a file may be kept in memory. */
@@ -131,13 +128,13 @@ class RawWork {
     const { cellsInMemory } = keep;
     const grids: Grid[] = [];
     let cells = 0;
-    const refuse = () => new DomainError('too-large', `The workbook has more than ${cellsInMemory} cells.`, 'Split the file.');
-    await this.withWorkbook(path, keep, async (workbook, total) => {
-      if (total > cellsInMemory * leastCellBytes) throw refuse();
+    await this.withWorkbook(path, keep, async (workbook) => {
+      // What is too much is better known before it is read for nothing.
+      if ((await workbook.estimateCells(cellsInMemory)) > cellsInMemory)
+        throw new DomainError('too-large', `The workbook has more than ${cellsInMemory} cells.`, 'Split the file.');
       for (const [index, { name }] of workbook.sheets.entries()) {
-        const grid = await workbook.readSheet(index);
+        const grid = await workbook.readSheet(index, cells);
         cells += grid.size;
-        if (cells > cellsInMemory) throw refuse();
         await this.writeSheet(index, name, workbook.styles, batchRows(grid, this.limits.groupRows));
         grids.push(grid);
       }
@@ -165,17 +162,13 @@ class RawWork {
     return { sheets: this.sheets };
   }
 
-  private async withWorkbook(
-    path: string,
-    limits: Partial<ReadLimits>,
-    work: (workbook: WorkbookFile, total: number) => Promise<void>,
-  ): Promise<void> {
+  private async withWorkbook(path: string, limits: Partial<ReadLimits>, work: (workbook: WorkbookFile) => Promise<void>): Promise<void> {
     const workbook = await WorkbookFile.open(path, { ...this.readOptions(), limits });
     const total = workbook.sheets.reduce((sum, { bytes }) => sum + bytes, 0);
     // What a damaged file says of its size may be wrong, and a sheet may be read twice.
     this.report = () => this.watch.step(Math.min(workbook.scannedBytes, total), total);
     try {
-      await work(workbook, total);
+      await work(workbook);
     } finally {
       await workbook.close();
     }

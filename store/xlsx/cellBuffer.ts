@@ -86,18 +86,18 @@ export class CellBuffer {
     return order;
   }
 
-  /** Copies without the room to grow. */
+  /** Without the room to grow, of which nothing was touched, so that it takes no memory. */
   toArrays(): Pick<Grid, 'size' | 'rows' | 'columns' | 'kinds' | 'numbers' | 'texts' | 'styleIds' | 'formulaIds'> {
     const { size } = this;
     return {
       size,
-      rows: this.rows.slice(0, size),
-      columns: this.columns.slice(0, size),
-      kinds: this.kinds.slice(0, size),
-      numbers: this.numbers.slice(0, size),
-      texts: this.texts.slice(0, size),
-      styleIds: this.styleIds.slice(0, size),
-      formulaIds: this.formulaIds.slice(0, size),
+      rows: this.rows.subarray(0, size),
+      columns: this.columns.subarray(0, size),
+      kinds: this.kinds.subarray(0, size),
+      numbers: this.numbers.subarray(0, size),
+      texts: this.texts.subarray(0, size),
+      styleIds: this.styleIds.subarray(0, size),
+      formulaIds: this.formulaIds.subarray(0, size),
     };
   }
 

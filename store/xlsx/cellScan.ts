@@ -16,10 +16,17 @@ import type { StringPool } from './stringPool.ts';
 import { NumberMeaning, type StyleBook } from './styles.ts';
 import { decodeText, parseAttributes } from './xml.ts';
 
+export interface CellRoom {
+  cells: number;
+  /** What is said of more. */
+  refusal: string;
+}
+
 export interface CellContext {
   styles: StyleBook;
   date1904: boolean;
   limits: ReadLimits;
+  room: CellRoom;
   pool: StringPool;
   /** Null when blank cells are not wanted. */
   blanks: BlankRuns | null;
@@ -103,7 +110,7 @@ export class CellScanner extends CellMarkup {
       text = context.pool.takeText('');
     }
     this.count += 1;
-    if (this.count > context.limits.cellsPerSheet) throw refuseTooLarge(`A sheet has more than ${context.limits.cellsPerSheet} cells.`);
+    if (this.count > context.room.cells) throw refuseTooLarge(context.room.refusal);
     const cell = this.cells.add(row, column, kind, number, text, styleId, formulaId);
     if (typeof waitsFor === 'string') this.formulas.waitFor(waitsFor, cell);
   }

@@ -2,8 +2,6 @@
 
 import type { RowBatch } from '../../core/grid/batch.ts';
 import type { Grid } from '../../core/grid/grid.ts';
-import { refuseTooLarge } from './fileRefusals.ts';
-import { fillLimits } from './readLimits.ts';
 import { type ScanOptions, WorkbookFile, type WorkbookOptions } from './workbookFile.ts';
 
 export { DEFAULT_LIMITS, type ReadLimits } from './readLimits.ts';
@@ -25,13 +23,11 @@ export const recogniseWorkbook = (input: string | Uint8Array) => WorkbookFile.re
 export async function readWorkbook(input: string | Uint8Array, options?: WorkbookOptions): Promise<Workbook> {
   const file = await WorkbookFile.open(input, options);
   try {
-    const { cellsInMemory } = fillLimits(options);
     const sheets: Grid[] = [];
     let cells = 0;
     for (let i = 0; i < file.sheets.length; i += 1) {
-      const grid = await file.readSheet(i);
+      const grid = await file.readSheet(i, cells);
       cells += grid.size;
-      if (cells > cellsInMemory) throw refuseTooLarge(`The workbook has more than ${cellsInMemory} cells.`);
       sheets.push(grid);
     }
     return { sheets, date1904: file.date1904, skipped: file.skipped, hasMacros: file.hasMacros };

@@ -8,11 +8,12 @@ import { branchProperty, findSheetMark } from './branchMarks.ts';
 import type { FormatLocale } from './builtinFormats.ts';
 import { type ByteSource, openSource } from './byteSource.ts';
 import { ByteWindow } from './byteWindow.ts';
-import type { CellContext } from './cellScan.ts';
+import type { CellContext, CellRoom } from './cellScan.ts';
+import { boundCells, readClaimedCells } from './claimedCells.ts';
 import { readCustomProperties } from './customProperties.ts';
 import { refuseDamaged, refuseTooLarge } from './fileRefusals.ts';
 import { FormulaBudget } from './formulaBudget.ts';
-import { checkClaimedSizes, UnpackBudget, unpackEntry } from './inflate.ts';
+import { checkClaimedSizes, UnpackBudget, type UnpackContext, unpackEntry } from './inflate.ts';
 import { readPivots, readTables } from './listObjects.ts';
 import { makeBatches } from './makeBatches.ts';
 import { makeGrid } from './makeGrid.ts';
@@ -176,9 +177,22 @@ export class WorkbookFile {
     return this.book.styles;
   }
 
-  async readSheet(sheet: number | string): Promise<Grid> {
+  /** Cells of all sheets, at most, as far as that can be told without reading them. If there are more than asked about, sheets are asked. */
+  async estimateCells(about: number): Promise<number> {
+    const bound = this.list.reduce((sum, { entry }) => sum + boundCells(entry), 0);
+    if (bound <= about) return bound;
+    let cells = 0;
+    for (const { entry } of this.list) {
+      const claimed = await readClaimedCells(this.freshContext(), entry);
+      cells += Math.min(boundCells(entry), claimed ?? Number.POSITIVE_INFINITY);
+    }
+    return cells;
+  }
+
+  /** @param held cells of other sheets that are in memory, too. */
+  async readSheet(sheet: number | string, held = 0): Promise<Grid> {
     const { name, state, names, path, entry } = this.findSheet(sheet);
-    const context = this.makeContext(new BlankRuns(this.book.visible), true);
+    const context = this.makeContext(new BlankRuns(this.book.visible), true, this.roomBeside(held));
     const scanner = new SheetScanner(context);
     // It never pauses: one step goes to the end.
     await this.feed(scanner, entry, name).next();
@@ -193,7 +207,7 @@ export class WorkbookFile {
   async *scanSheet(sheet: number | string, options: ScanOptions = {}): AsyncGenerator<RowBatch, void, undefined> {
     const { name, entry } = this.findSheet(sheet);
     const { layout, lastRow = Number.POSITIVE_INFINITY } = options;
-    const context = this.makeContext(null, options.formulas ?? true);
+    const context = this.makeContext(null, options.formulas ?? true, this.roomOfSheet());
     const scanner = new SheetScanner(context, { rows: options.batchRows ?? BATCH_ROWS, cells: BATCH_CELLS }, layout);
     for await (const _ of this.feed(scanner, entry, name)) {
       yield* drain(scanner, context);
@@ -217,11 +231,23 @@ export class WorkbookFile {
     return found;
   }
 
-  private makeContext(blanks: BlankRuns | null, keepFormulas: boolean): CellContext {
+  private roomOfSheet(): CellRoom {
+    const { cellsPerSheet } = this.pack.context.limits;
+    return { cells: cellsPerSheet, refusal: `A sheet has more than ${cellsPerSheet} cells.` };
+  }
+
+  private roomBeside(held: number): CellRoom {
+    const { cellsPerSheet, cellsInMemory } = this.pack.context.limits;
+    if (cellsPerSheet <= cellsInMemory - held) return this.roomOfSheet();
+    return { cells: cellsInMemory - held, refusal: `The workbook has more than ${cellsInMemory} cells.` };
+  }
+
+  private makeContext(blanks: BlankRuns | null, keepFormulas: boolean, room: CellRoom): CellContext {
     return {
       styles: this.book,
       date1904: this.date1904,
       limits: this.pack.context.limits,
+      room,
       pool: this.takePool(),
       blanks,
       keepFormulas,
@@ -237,13 +263,16 @@ export class WorkbookFile {
     return pool;
   }
 
+  /** A budget for each pass: a sheet may be read more than once. */
+  private freshContext(): UnpackContext {
+    return { ...this.pack.context, budget: new UnpackBudget(this.pack.context.limits) };
+  }
+
   /** Scans the whole sheet; yields whenever the scanner pauses. */
   private async *feed(scanner: SheetScanner, entry: ZipEntry, name: string): AsyncGenerator<void, void, undefined> {
     const { limits } = this.pack.context;
     const window = new ByteWindow(limits.elementBytes);
-    // A budget for each pass: a sheet may be read more than once.
-    const context = { ...this.pack.context, budget: new UnpackBudget(limits) };
-    for await (const chunk of recodeXml(unpackEntry(context, entry))) {
+    for await (const chunk of recodeXml(unpackEntry(this.freshContext(), entry))) {
       this.scannedBytes += chunk.length;
       window.append(chunk);
       for (;;) {

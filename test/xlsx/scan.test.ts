@@ -30,6 +30,7 @@ function scanInChunks(xml: string, chunks: number[], whole = true): unknown {
     styles,
     date1904: false,
     limits: DEFAULT_LIMITS,
+    room: { cells: 100, refusal: 'more than 100 cells' },
     pool: new StringPool(shared),
     blanks: new BlankRuns(styles.visible),
     keepFormulas: true,

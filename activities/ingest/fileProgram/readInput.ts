@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { Grid } from '../../../core/grid/grid.ts';
 import { isRecordFormat, type RecordColumn } from '../../../core/records/records.ts';
 import { readCsv } from '../../../store/csv/index.ts';
@@ -8,8 +9,19 @@ import { readRecordLines } from '../../../store/records/recordLines.ts';
 import { readWorkbook } from '../../../store/xlsx/index.ts';
 import type { FileInput, Reader } from './requests.ts';
 
+/**
+ * What a cell may take while its file is structured and written. A list of 12 million, short texts among them, takes 60 bytes for
+ * each; as much again is for longer texts and for what sheets of another shape need.
+ */
+const bytesOfCell = 128;
+/** The heap may take this part of the memory of the process. */
+const heapShare = 0.75;
+
 /** A file is held in memory while it is structured; larger files stay raw. */
-export const memoryLimits = { cellsInMemory: 5_000_000, formulaCharacters: 64 * 1024 * 1024 };
+export const memoryLimits = {
+  cellsInMemory: Math.floor(getHeapStatistics().heap_size_limit / heapShare / bytesOfCell),
+  formulaCharacters: 64 * 1024 * 1024,
+};
 
 export async function openRecords({ path, format, lines }: FileInput): Promise<RecordFile> {
   if (!lines) return openLocalRecords(path, format);
