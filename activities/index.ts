@@ -22,6 +22,7 @@ import { abandonIngest, failIngest, fallBackIngest } from './ingest/endIngest.ts
 import { failSourceJob } from './ingest/failSourceJob.ts';
 import { landRaw } from './ingest/landRaw.ts';
 import { materializeSource } from './ingest/materializeSource.ts';
+import { prepareTables } from './ingest/prepareTables.ts';
 import { promote } from './ingest/promote.ts';
 import { structure } from './ingest/structure.ts';
 import { sweepJobs } from './jobs/sweepJobs.ts';
@@ -49,7 +50,8 @@ export function makeActivities(services: Services) {
         deleteWorkbooks: (jobId: string) => withHeartbeat((activity) => deleteWorkbooks(services, jobId, activity)),
         forfeitCredits: (jobId: string) => forfeitCredits(services, jobId),
         removeAccount: (jobId: string) => withHeartbeat((activity) => removeAccount(services, jobId, activity)),
-        landRaw: (jobId: string) => withHeartbeat((activity) => landRaw(services, jobId, activity)),
+        prepareTables: (jobId: string) => withHeartbeat((activity) => prepareTables(services, jobId, activity)),
+        landRaw: (jobId: string) => withHeartbeat(async (activity) => ((await landRaw(services, jobId, activity)) ? 'structure' : 'over')),
         structure: (jobId: string) => withHeartbeat((activity) => structure(services, jobId, activity)),
         promote: (jobId: string) => withHeartbeat(() => promote(services, jobId)),
         fallBackIngest: (jobId: string, reason: string) => fallBackIngest(services, jobId, reason),

@@ -39,24 +39,31 @@ import { findWantedStructure } from './wantedStructure.ts';
 import { workOnFile } from './workOnFile.ts';
 import type { RawSheet } from './writeRaw.ts';
 
+/** What the step that follows at once need not read again. */
+export interface LandedFile {
+  job: IngestJob;
+  source: SourceRecord;
+}
+
 /**
- * First half of an ingest: stores a faithful copy of each sheet as tables. Returns whether structuring follows. Refuses files
- * that cannot be read, and then leaves nothing behind.
+ * First half of an ingest: stores a faithful copy of each sheet as tables. Null if no structuring follows. Refuses files that
+ * cannot be read, and then leaves nothing behind.
  */
-export async function landRaw(services: Services, jobId: string, activity: ActivityContext): Promise<'structure' | 'over'> {
+export async function landRaw(services: Services, jobId: string, activity: ActivityContext): Promise<LandedFile | null> {
   const job = await openJob(services, jobId, 'ingest', 'file_link');
-  if (!job) return 'over';
+  if (!job) return null;
   await updateJob(services.db.orm, jobId, { status: 'running', ...(job.stage === null ? { stage: 'read' } : {}) });
   try {
     const draft = await prepareRaw(services, job, activity);
     await requireAsker(services, job, 'editor');
     const added = (!job.input.landed && draft?.tables) || [];
     const commit = () => retryOnTakenName(() => commitForJob(services, job, (tx, current) => land(services, tx, current, draft)));
-    return (await withRoomForTables(services, job.accountId, added, () => retryOnMove(commit))) ?? 'over';
+    const landed = await withRoomForTables(services, job.accountId, added, () => retryOnMove(commit));
+    return landed === 'over' ? null : landed;
   } catch (error) {
     if (!isFinal(error)) throw error;
     await commitForJob(services, job, (tx, current) => refuseIngest(tx, current, toProblem(error)));
-    return 'over';
+    return null;
   }
 }
 
@@ -138,11 +145,11 @@ async function scanFile(
   return { tables, extents };
 }
 
-async function land(services: Services, tx: Tx, job: IngestJob, draft: RawDraft | null): Promise<'structure' | 'over'> {
+async function land(services: Services, tx: Tx, job: IngestJob, draft: RawDraft | null): Promise<LandedFile | 'over'> {
   const { input } = job;
-  // An earlier run of this activity stored the tables but could not report it.
-  if (input.landed) return 'structure';
   let source = (await lockSource(tx, input.sourceId)) as SourceRecord;
+  // An earlier run of this activity stored the tables but could not report it.
+  if (input.landed) return { job, source };
   if (await abandonIfGone(tx, job, source)) return 'over';
   if (draft && !input.revise) {
     const names = await openTableNames(tx, source.workbookId);
@@ -199,10 +206,10 @@ async function payAhead(
   return reserved;
 }
 
-async function goOn(tx: Tx, job: IngestJob, source: SourceRecord): Promise<'structure'> {
-  const { input } = job;
-  await updateJobInTx(tx, job.id, { stage: 'structure', done: 0, total: null, input: { ...input, landed: true } });
+async function goOn(tx: Tx, job: IngestJob, source: SourceRecord): Promise<LandedFile> {
+  const input = { ...job.input, landed: true };
+  await updateJobInTx(tx, job.id, { stage: 'structure', done: 0, total: null, input });
   if (input.structuring === 'defer' && !input.revise)
     await updateSource(tx, source.id, { status: 'materialized', structuring: 'deferred', structuringReason: null });
-  return 'structure';
+  return { job: { ...job, input } as IngestJob, source };
 }

@@ -12,6 +12,7 @@ import { type ChosenIds, chooseRowIds } from './chooseRowIds.ts';
 import { fallBack } from './endIngest.ts';
 import type { MadeTable } from './fileProgram/requests.ts';
 import { keepTables } from './keepTables.ts';
+import type { LandedFile } from './landRaw.ts';
 import type { WrittenTable } from './landTables.ts';
 import { listMadeTables, nameAsLanded } from './listMadeTables.ts';
 import { matchColumns } from './matchColumns.ts';
@@ -32,10 +33,20 @@ export interface StructuredDraft {
 export async function structure(services: Services, jobId: string, activity: ActivityContext): Promise<'promote' | 'over'> {
   const job = await openJob(services, jobId, 'ingest', 'file_link');
   if (!job) return 'over';
-  if (job.input.structuring === 'skip' || (await findDraft(services.db.orm, jobId, 'tables'))) return 'promote';
+  const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
+  return structureLanded(services, { job, source }, activity);
+}
+
+/** The same, following the first half at once. */
+export async function structureLanded(
+  services: Services,
+  { job, source }: LandedFile,
+  activity: ActivityContext,
+): Promise<'promote' | 'over'> {
+  if (job.input.structuring === 'skip' || (await findDraft(services.db.orm, job.id, 'tables'))) return 'promote';
   try {
-    const draft = await structureFile(services, job, activity);
-    await saveDraft(services.db.orm, jobId, 'tables', draft);
+    const draft = await structureFile(services, job, source, activity);
+    await saveDraft(services.db.orm, job.id, 'tables', draft);
     return 'promote';
   } catch (error) {
     if (!isFinal(error)) throw error;
@@ -44,8 +55,12 @@ export async function structure(services: Services, jobId: string, activity: Act
   }
 }
 
-async function structureFile(services: Services, job: IngestJob, activity: ActivityContext): Promise<StructuredDraft> {
-  const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
+async function structureFile(
+  services: Services,
+  job: IngestJob,
+  source: SourceRecord,
+  activity: ActivityContext,
+): Promise<StructuredDraft> {
   const file = fileOfIngest(source, job.input);
   const wanted = await findWantedStructure(services, source, file);
   // The process that wrote the raw tables has the file in memory, and its structure, if it is of this worker.

@@ -41,6 +41,9 @@ const readyTimeoutMs = 60_000;
  */
 const pollRates = ['transferProcessorMaxPollRPS', 'timerProcessorMaxPollRPS'];
 
+/** A worker that has a workflow's task gets the activity that follows with the answer, instead of asking for it. */
+const eagerActivities = 'system.enableActivityEagerExecution=true';
+
 export async function startTemporal(options: TemporalOptions): Promise<RunningTemporal> {
   const { uiPort, report, signal } = options;
   const storage = prepareStorage(options);
@@ -62,6 +65,8 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
         'warn',
         ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
         ...pollRates.flatMap((name) => ['--dynamic-config-value', `history.${name}=1000`]),
+        '--dynamic-config-value',
+        eagerActivities,
         ...options.searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
         ...storage.args,
       ],

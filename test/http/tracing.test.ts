@@ -69,8 +69,8 @@ describe('with a collector', () => {
         'svc.request_id': answer.headers.get('x-request-id'),
       },
     });
-    expect(ancestors(find('RunActivity:landRaw'))).toEqual([
-      'StartActivity:landRaw',
+    expect(ancestors(find('RunActivity:prepareTables'))).toEqual([
+      'StartActivity:prepareTables',
       'RunWorkflow:ingest',
       'StartWorkflow:ingest',
       'uploadSource',

@@ -145,7 +145,7 @@ it('writes nothing of it to logs, metrics or traces', async () => {
     expect(findNames(text)).toEqual([]);
   }
   expect(world.logs()).toContain('"level"');
-  for (const span of ['readRows', 'RunActivity:landRaw', 'db.query.text']) expect(world.traces()).toContain(span);
+  for (const span of ['readRows', 'RunActivity:prepareTables', 'db.query.text']) expect(world.traces()).toContain(span);
 });
 
 it('tells Temporal nothing of it', async () => {
