@@ -1,7 +1,10 @@
 import { acrossAccounts } from './accountScope.ts';
 
-/** How often is looked: often when somebody has just begun to wait, since most jobs are quick. */
-const pauses = { firstMs: 20, mostMs: 150, growth: 1.3 };
+/**
+ * How often is looked: often when somebody has just begun to wait, since most jobs are quick. A change is seen late by the growth
+ * at most, as a part of the time that was waited for it.
+ */
+const pauses = { firstMs: 10, mostMs: 150, growth: 1.2 };
 const mostWaiting = { process: 1000, caller: 50 };
 
 /** What tells the state of each of these things from their earlier ones; nothing for what is gone. */

@@ -67,10 +67,15 @@ export const timeouts = { lock: '3s', transaction: '10s' };
 /** Generic plans: planning again for each number of keys would take longer than the statement itself. */
 const byKey = (max: number) => ({ max, options: '-c plan_cache_mode=force_generic_plan' });
 
+/** Of each pool, however long nobody asks for them. */
+const keptConnections = 2;
+
 function openPool(url: string, settings: { max: number; options?: string }, { onError, onConnect }: DatabaseOptions): AccountPool {
   const pool = new AccountPool({
     connectionString: url,
     ...settings,
+    // A new connection takes as long as some dozen statements, and plans each of them again.
+    min: keptConnections,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     // Statements are sent without waiting for earlier results, which saves round trips in transactions.
