@@ -82,6 +82,12 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
   // Nothing but marks: a rule drawn with dashes, or the lower part of a tall header.
   if (isRuled(line)) return evidence;
   let marks = 0;
+  // Of the whole line, so it is found out once, and only if a year asks for it.
+  let areYears: boolean | null = null;
+  const isLineOfYears = () => {
+    areYears ??= (line.numbers === line.marks || line.counting) && readsAsYears(view, line);
+    return areYears;
+  };
   for (let i = line.from; i < line.to; i += 1) {
     const profile = profiles[view.grid.columns[i]! - block.left]!;
     if (profile.filled === 0) continue;
@@ -99,7 +105,7 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
         break;
       case CellClass.year:
         if (numeric && ofYears) evidence.data += 1;
-        else if (numeric && (line.numbers === line.marks || line.counting) && readsAsYears(view, line)) evidence.header += 1;
+        else if (numeric && isLineOfYears()) evidence.header += 1;
         else if (numeric) evidence.data += 1;
         break;
       case CellClass.date:

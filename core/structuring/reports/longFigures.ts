@@ -36,18 +36,23 @@ export function readLongFigures(values: (number | null)[]): Figure[] | null {
   return figures.filter((figure) => figure.isLong).length < MIN_LONG ? null : figures;
 }
 
+export function isSameLong(stated: number, computed: number): boolean {
+  return Math.abs(stated - computed) <= Math.abs(stated) * LONG_TOLERANCE;
+}
+
 /**
- * Digits in which long figures agree with what they would be if they were computed; 0 where any figure does not. `computedOf` is null where
- * nothing can be computed.
+ * Digits in which long figures agree with what they would be if they were computed, times the scale; 0 where any figure does not.
+ * `computedOf` is null where nothing can be computed.
  */
-export function countLongDigits(figures: Figure[], computedOf: (column: number) => number | null): number {
+export function countLongDigits(figures: Figure[], computedOf: (column: number) => number | null, scale = 1): number {
   let agreeing = 0;
   for (const figure of figures) {
-    const computed = computedOf(figure.column);
-    if (computed === null) continue;
+    const unscaled = computedOf(figure.column);
+    if (unscaled === null) continue;
+    const computed = unscaled * scale;
     if (!figure.isLong) {
       if (!isSameSum(figure.value, computed, 1, figure.unit)) return 0;
-    } else if (Math.abs(figure.value - computed) > Math.abs(figure.value) * LONG_TOLERANCE) return 0;
+    } else if (!isSameLong(figure.value, computed)) return 0;
     else agreeing += 1;
   }
   return agreeing < MIN_LONG ? 0 : agreeing * LONG_WORTH;

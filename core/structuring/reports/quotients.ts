@@ -2,7 +2,7 @@
 
 import { isRatioLabel } from '../names/words.ts';
 import { MAX_QUOTIENT_ROWS, QUOTIENT_DIGITS, STRONG_DIGITS } from '../thresholds.ts';
-import { countLongDigits, isLong, readLongFigures } from './longFigures.ts';
+import { countLongDigits, isLong, isSameLong, readLongFigures } from './longFigures.ts';
 import { isOpen, type ReportRow, type ReportWork } from './report.ts';
 import { digitsOf, isSameSum, unitOf } from './sums.ts';
 
@@ -33,7 +33,8 @@ export function linkQuotients(work: ReportWork): void {
 
 type Figures = (number | null)[];
 
-function isNamedQuotient(stated: Figures, parts: Figures[]): boolean {
+function isNamedQuotient(values: Figures, parts: Figures[]): boolean {
+  const stated = readStated(values);
   const chances = Math.log10(Math.max(1, parts.length * (parts.length + 3)));
   return (
     parts.some((upper) => parts.some((lower) => upper !== lower && agrees(stated, (c) => divide(upper[c], lower[c]), chances))) ||
@@ -63,16 +64,16 @@ function isLongQuotient(stated: Figures, parts: Figures[], rows: number): boolea
   if (figures === null) return false;
   const needed = STRONG_DIGITS + Math.log10(rows * SCALES.length * Math.max(1, parts.length * (parts.length + 4)));
   const holds = (quotientOf: (column: number) => number | null) =>
-    SCALES.some((scale) => {
-      const scaled = (c: number) => {
-        const quotient = quotientOf(c);
-        return quotient === null ? null : quotient * scale;
-      };
-      return countLongDigits(figures, scaled) >= needed;
-    });
+    SCALES.some((scale) => countLongDigits(figures, quotientOf, scale) >= needed);
+  // Of thousands of pairs nearly all differ in the first figure, and one is enough to refuse them.
+  const { column: first = 0, value = 0 } = figures.find((figure) => figure.isLong) ?? {};
+  const mayHold = (upper: Figures, lower: Figures) => {
+    const quotient = divide(upper[first], lower[first]);
+    return quotient === null || SCALES.some((scale) => isSameLong(value, quotient * scale));
+  };
   return parts.some(
     (upper) =>
-      parts.some((lower) => upper !== lower && holds((c) => divide(upper[c], lower[c]))) ||
+      parts.some((lower) => upper !== lower && mayHold(upper, lower) && holds((c) => divide(upper[c], lower[c]))) ||
       holds((c) => divide(upper[c], upper[c - 1])) ||
       holds((c) => divide(upper[c], upper[c - 1], 1)) ||
       wholesOf(upper).some((whole) => holds((c) => divide(upper[c], whole))),
@@ -83,17 +84,26 @@ function divide(upper: number | null | undefined, lower: number | null | undefin
   return upper === null || upper === undefined || !lower ? null : upper / lower - less;
 }
 
-function agrees(stated: Figures, quotientOf: (column: number) => number | null, chances: number): boolean {
+interface StatedFigure {
+  column: number;
+  value: number;
+  unit: number;
+}
+
+/** Once for all pairs that it is compared with: the unit of a figure is found in its text. */
+function readStated(values: Figures): StatedFigure[] {
+  return values.flatMap((value, column) => (value === null ? [] : [{ column, value, unit: unitOf([value]) }]));
+}
+
+function agrees(stated: StatedFigure[], quotientOf: (column: number) => number | null, chances: number): boolean {
   let compared = 0;
   let holds = 0;
   let digits = 0;
-  for (let c = 0; c < stated.length; c += 1) {
-    const value = stated[c]!;
-    const quotient = value === null ? null : quotientOf(c);
-    if (value === null || quotient === null) continue;
+  for (const { column, value, unit } of stated) {
+    const quotient = quotientOf(column);
+    if (quotient === null) continue;
     compared += 1;
     // Written as 52 or as 52 %.
-    const unit = unitOf([value]);
     if (!isSameSum(value, quotient, 1, unit) && !isSameSum(value, quotient * 100, 1, unit)) {
       if (compared - holds > 1) return false;
       continue;
