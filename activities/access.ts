@@ -15,8 +15,8 @@ import type { Services } from '../store/services.ts';
  */
 
 /** Tokens and keys see their one account; a session sees all that its user owns or is a member of. */
-function accountFilter(principal: Principal): string | null {
-  return principal.kind === 'session' ? null : principal.accountId;
+export function askerOf({ kind, userId, accountId }: Principal): { userId: string; accountId: string | null } {
+  return { userId, accountId: kind === 'session' ? null : accountId };
 }
 
 export function outsideReach(principal: Principal, what: string): DomainError {
@@ -53,9 +53,11 @@ export async function requireWorkbook(
   principal: Principal,
   workbookId: string,
   needed: BaseRole,
+  /** Asked for before, by the same asker. */
+  found: Promise<VisibleWorkbook | null> | null = null,
 ): Promise<VisibleWorkbook> {
   const workbook = isId(workbookId, 'wb')
-    ? await findVisibleWorkbook(services.db, { id: workbookId, userId: principal.userId, accountId: accountFilter(principal) })
+    ? await (found ?? findVisibleWorkbook(services.db, { id: workbookId, ...askerOf(principal) }))
     : null;
   if (!workbook) throw notFound('workbook');
   if (!reachesWorkbook(principal.reach, workbook)) throw outsideReach(principal, 'The workbook');

@@ -225,7 +225,9 @@ export const results = pgTable(
     content: bytea('content'),
     /** `file`: the bytes of a Parquet file. `rows`: objects of JSON, a line each. `packed`: the same, compressed. */
     contentForm: text('content_form').$type<'file' | 'rows' | 'packed'>().notNull().default('file'),
-    /** What it is the answer to, so that it can be given again. Null: to nothing else, for it would be another. */
+    /** What was asked, by which it is found when it is asked again. Null: the next answer would be another. */
+    askedKey: text('asked_key'),
+    /** What decides the answer. While that is the same, so is the answer. */
     answerKey: text('answer_key'),
     /** What it takes: the file or the content, and what is said of it. */
     bytes: count('bytes').notNull().default(0),
@@ -242,7 +244,7 @@ export const results = pgTable(
     index('results_expiry').on(t.expiresAt),
     index('results_account').on(t.accountId, t.expiresAt),
     index('results_workbook').on(t.workbookId),
-    index('results_answer').on(t.answerKey).where(sql`answer_key IS NOT NULL`),
+    index('results_asked').on(t.askedKey).where(sql`asked_key IS NOT NULL`),
   ],
 );
 

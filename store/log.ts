@@ -26,8 +26,8 @@ export function openLog(level: string, part: string): pino.Logger {
       censor: '[redacted]',
     },
   };
-  // Asynchronous, so that requests do not wait for slow readers of the log. Flushed at exit.
-  return pino(options, pino.destination({ dest: 1, sync: false }));
+  // Asynchronous, so that requests do not wait for slow readers of the log, and many lines at once. Flushed at exit.
+  return pino(options, pino.destination({ dest: 1, sync: false, minLength: 8_192, periodicFlush: 50 }));
 }
 
 /**

@@ -33,7 +33,6 @@ import { isRowSecurityEnforced } from './pg/roleCheck.ts';
 import { readWishes } from './pg/webhooks.ts';
 import { openPolicies, type Policies } from './policies.ts';
 import { openPython, type Python } from './python/openPython.ts';
-import { Recent } from './recent.ts';
 import { ResultRows } from './resultRows.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
 import { StorageMeter } from './storageMeter.ts';
@@ -61,8 +60,6 @@ export interface Services extends Committer {
   visibleFiles: VisibleFiles;
   /** The rows of small results. */
   resultRows: ResultRows;
-  /** By what was asked: the key of the result that answered it last. */
-  answerKeys: Recent<string>;
   /** Held, per table, by edits that had to start again because the table changed. */
   editLocks: KeyedLock;
   jobWatch: ChangeWatch;
@@ -188,7 +185,6 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     payments: await openPayments(config),
     visibleFiles,
     resultRows: new ResultRows((id) => findContent(db.orm, id)),
-    answerKeys: new Recent(10_000),
     editLocks: new KeyedLock(),
     jobWatch: new ChangeWatch((ids) => readJobVersions(db.pool, ids)),
     webhookWatch: new ChangeWatch((ids) => readWishes(db.pool, ids)),

@@ -1,41 +1,49 @@
 import { createHash } from 'node:crypto';
+import type { Principal } from '../../core/access/principal.ts';
 import { isId } from '../../core/ids/ids.ts';
 import type { TableAt } from '../../core/table/table.ts';
-import { findSameResult, type ResultRecord } from '../../store/pg/results.ts';
+import { findQueryStart } from '../../store/pg/queryStart.ts';
+import { listLastResults, type ResultRecord } from '../../store/pg/results.ts';
+import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
-import { listTablesNamedIn } from './namedTables.ts';
+import { askerOf } from '../access.ts';
+import { listNamesIn } from './namedTables.ts';
 
 /** What a query will need of the database. */
 export interface Ahead {
   /** Identifies what is asked, whatever the tables hold. */
-  asked: string;
+  askedKey: string;
+  /** Null: was not asked for. */
+  workbook: Promise<VisibleWorkbook | null> | null;
   /** The tables that it names; null: cannot be told. */
   tables: Promise<TableAt[]> | null;
-  /** The result that the same question had last, if it is there. It is the answer only if its key is still the right one. */
-  kept: Promise<ResultRecord | null>;
+  /** The results that the same question had last, if they are there. */
+  last: Promise<ResultRecord[]>;
 }
 
-/**
- * Asks for what most queries need while the caller's rights are looked up, which saves two round trips one after the other. It is
- * not to be used before those rights are known.
- */
+/** Asks at once for what most queries need. Nothing of it is to be used before the caller's rights to the workbook are known. */
 export function lookAhead(
   services: Services,
-  userId: string,
+  principal: Principal,
   workbookId: string,
   { sql, params, at }: { sql: string; params: unknown; at: string | null },
 ): Ahead {
-  const asked = createHash('sha256')
-    .update(JSON.stringify([userId, workbookId, sql, params, at]))
+  const askedKey = createHash('sha256')
+    .update(JSON.stringify([principal.userId, workbookId, sql, params, at]))
     .digest('base64url');
-  const isCurrent = at === null && isId(workbookId, 'wb');
-  const key = isCurrent && services.answerKeys.get(asked);
-  const ahead: Ahead = {
-    asked,
-    tables: isCurrent ? listTablesNamedIn(services, workbookId, sql) : null,
-    kept: key ? findSameResult(services.db.lookUpInAccounts, key) : Promise.resolve(null),
+  const names = at === null && isId(workbookId, 'wb') ? listNamesIn(sql) : null;
+  if (names === null) return { askedKey, workbook: null, tables: null, last: quiet(listLastResults(services.db.listInAccounts, askedKey)) };
+  const start = findQueryStart(services.db, { workbookId, ...askerOf(principal), names, askedKey });
+  return {
+    askedKey,
+    workbook: quiet(start.then(({ workbook }) => workbook)),
+    tables: quiet(start.then(({ tables }) => tables)),
+    last: quiet(start.then(({ last }) => last)),
   };
-  // Whoever needs them hears of failures; who is refused before needs none of it.
-  for (const promise of [ahead.tables, ahead.kept]) promise?.catch(() => {});
-  return ahead;
+}
+
+/** Whoever needs it hears of a failure; who is refused before needs none of it. */
+function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
 }

@@ -6,13 +6,16 @@ import { openFresh } from '../transforms/refreshViews.ts';
 
 const mostWords = 1_000;
 
+/** What may be names of tables in the SQL. Null: cannot be told. */
+export const listNamesIn = (sql: string) => listWords(sql, mostWords);
+
 /**
  * The active tables whose names occur in the SQL, at one moment. This is all it can read, unless a name is written in an
  * unusual way; other tables of the workbook are not opened. Null: cannot be told.
  */
-export function listTablesNamedIn(services: Services, workbookId: string, sql: string): Promise<TableAt[]> | null {
-  const words = listWords(sql, mostWords);
-  return words && listNamedTables(services.db, workbookId, words);
+function listTablesNamedIn(services: Services, workbookId: string, sql: string): Promise<TableAt[]> | null {
+  const names = listNamesIn(sql);
+  return names && listNamedTables(services.db, workbookId, names);
 }
 
 /** The same with the views among them brought up to date. `listed`: they were asked for just now. */

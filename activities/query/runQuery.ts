@@ -10,7 +10,7 @@ import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/ru
 import { asArray, takeRows } from '../../store/duckdb/sandbox/takeRows.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import { packContent } from '../../store/pg/packedContent.ts';
-import { findSameResult, insertResult, type ResultRecord } from '../../store/pg/results.ts';
+import { insertResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listActiveNames, listCurrentTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
@@ -86,7 +86,7 @@ export async function runQuery(
     userId: principal.userId,
     ...kept,
     ...told,
-    answerKey: answer.volatility === 'none' ? answerKey : null,
+    ...(answer.volatility === 'none' ? { answerKey, askedKey: ahead.askedKey } : { answerKey: null, askedKey: null }),
     bytes,
     rowCount: answer.rowCount,
     elapsedMs: Math.round(answer.elapsedMs),
@@ -169,7 +169,7 @@ async function runOver(services: Services, wanted: UserQuery, source: QuerySourc
   const sandbox = await services.sandbox();
   const tables = await source.open(names);
   const answerKey = keyAnswer(wanted, tables);
-  const kept = await findKept(services, wanted, answerKey);
+  const kept = (await wanted.ahead.last).find((result) => result.answerKey === answerKey);
   if (kept) return { kept };
   const needed = await narrowWide(services, wanted, source, tables);
   const relations = await Promise.all(needed.map((visible) => openSandboxRelation(services, visible)));
@@ -196,13 +196,6 @@ async function runOver(services: Services, wanted: UserQuery, source: QuerySourc
   } finally {
     blobs.release();
   }
-}
-
-async function findKept(services: Services, { ahead }: UserQuery, answerKey: string): Promise<ResultRecord | null> {
-  const last = await ahead.kept;
-  if (last?.answerKey === answerKey) return last;
-  services.answerKeys.set(ahead.asked, answerKey);
-  return findSameResult(services.db.lookUpInAccounts, answerKey);
 }
 
 /** Reduces wide tables to the columns that the query names. This needs a round trip, so it is done only for wide tables. */

@@ -53,8 +53,8 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
         at: body.at ?? null,
         signal: abandoned,
       };
-      const ahead = lookAhead(services, principal.userId, params.workbook_id, wanted);
-      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const ahead = lookAhead(services, principal, params.workbook_id, wanted);
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer', ahead.workbook);
       const answer = await runQuery(services, principal, workbook, wanted, ahead);
       const headers = { ...presentResultHeaders(answer.result), 'X-SVC-Result-Cache': answer.isKept ? 'hit' : 'miss' };
       if (!isJson || answer.pageJson === null) return answerPage(call, answer.result, page, headers);

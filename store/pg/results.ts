@@ -2,8 +2,9 @@ import { eq, getTableColumns } from 'drizzle-orm';
 import type pg from 'pg';
 import { results } from '../../schema/index.ts';
 import type { Database, Orm } from './database.ts';
-import { defineLookup, type LookUp } from './lookups.ts';
+import { defineLookup, type LookUpAll } from './lookups.ts';
 import { unpackContent } from './packedContent.ts';
+import { reviveDates } from './selectColumns.ts';
 
 export type StoredResult = typeof results.$inferSelect;
 /** A result with its content as it was before it was stored. */
@@ -27,19 +28,23 @@ export async function findResult(orm: Orm, id: string): Promise<ResultRecord | n
   return row ? unpackContent(row) : null;
 }
 
-/** The newest result that answers the same, without its content. */
-export async function findSameResult(lookUp: LookUp, answerKey: string): Promise<ResultRecord | null> {
-  const row = await lookUp(sameResults, answerKey);
-  return row && unpackContent({ ...row.record, createdAt: new Date(row.record.createdAt), expiresAt: new Date(row.record.expiresAt) });
+/** The newest results of the same question, without their contents. One is the answer only if its `answerKey` is the right one. */
+export async function listLastResults(lookUpAll: LookUpAll, askedKey: string): Promise<ResultRecord[]> {
+  return Promise.all((await lookUpAll(lastResults, askedKey)).map(({ record }) => asResult(record)));
 }
 
-const sameResults = defineLookup<{ record: StoredResult }>(
-  'same_results',
-  `SELECT json_build_object(${columns
-    .map(([name, column]) => `'${name}', ${name === 'content' ? 'NULL' : `r.${column.name}`}`)
-    .join(', ')}) AS record
-   FROM results r WHERE r.answer_key = k.a AND r.expires_at > now() ORDER BY r.created_at DESC LIMIT 1`,
-);
+export async function asResult(record: StoredResult): Promise<ResultRecord> {
+  return unpackContent(reviveDates(results, record));
+}
+
+/** As JSON: the newest results of the question `k.asked`. Rules come and go, so that not only the newest may be the answer. */
+export const lastOfQuestion = `
+   SELECT json_build_object(${columns
+     .map(([name, column]) => `'${name}', ${name === 'content' ? 'NULL' : `r.${column.name}`}`)
+     .join(', ')}) AS record
+   FROM results r WHERE r.asked_key = k.asked AND r.expires_at > now() ORDER BY r.created_at DESC LIMIT 3`;
+
+const lastResults = defineLookup<{ record: StoredResult }>('last_results', lastOfQuestion, ['a AS asked']);
 
 export async function findContent(orm: Orm, id: string): Promise<Buffer | null> {
   const [row] = await orm.select({ content: results.content, contentForm: results.contentForm }).from(results).where(eq(results.id, id));

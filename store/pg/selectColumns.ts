@@ -17,6 +17,15 @@ export function buildJson(columns: Record<string, AnyColumn>, alias: string): st
   return `json_build_object(${Object.entries(columns).map(([name, column]) => `'${name}', ${alias}."${column.name}"`)})`;
 }
 
+/** A row that came as JSON, in which moments are texts. */
+export function reviveDates<Row extends object>(table: Table, row: Row): Row {
+  const dates = Object.entries(getTableColumns(table)).flatMap(([name, { dataType }]) => {
+    const text = (row as Record<string, unknown>)[name];
+    return dataType === 'date' && typeof text === 'string' ? [[name, new Date(text)]] : [];
+  });
+  return { ...row, ...Object.fromEntries(dates) };
+}
+
 /** The driver returns bigint as text. All of the schema's fit into a double, which it returns as a number. */
 function readColumn(column: AnyColumn, alias: string): string {
   const value = `${alias}."${column.name}"`;

@@ -74,6 +74,6 @@ export function makeStatementBatches(pool: AccountPool): SendBatched {
 function sendBatch(client: pg.PoolClient, batch: Waiting[]): Promise<pg.QueryResult>[] {
   return sendTogether(client, () => {
     const sent = batch.map(({ statement }) => client.query(statement));
-    return [client.query(flushSql), ...sent];
+    return [client.query({ name: 'flush', text: flushSql }), ...sent];
   });
 }

@@ -58,7 +58,7 @@ type Extending<A extends B, B> = A;
 /** Compiles only if core's `TableRecord` has exactly the stored fields. */
 export type TableRow = Extending<StoredTable, TableRecord> & Extending<TableRecord, StoredTable>;
 
-type CurrentRow = TableRow & { layers: Layer[]; columns: ColumnRecord[] };
+export type CurrentRow = TableRow & { layers: Layer[]; columns: ColumnRecord[] };
 
 /** SQL: the columns of a `TableRow` from `tables t`. */
 export const tableFields = `${selectColumns(tables, 't', ['nameKey', 'fileBytes', 'tailBytes'])}, ${policyVersionOf('t')} AS "policyVersion"`;
@@ -81,7 +81,7 @@ const selectCurrent = `
   SELECT ${tableFields}, m.layers, ${columnsWhere('c.to_version IS NULL')}
   FROM tables t JOIN manifests m ON m.id = t.manifest_id`;
 
-function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
+export function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
   return {
     table,
     editVersion: table.editVersion,
@@ -130,20 +130,22 @@ export async function listCurrentTables(pool: pg.Pool | pg.PoolClient, workbookI
   return rows.map(asTableAt);
 }
 
-/** By workbook id, and by names as a JSON array. */
-const namedTables = defineLookup<CurrentRow>(
-  'named_tables',
-  `SELECT named.* FROM (SELECT DISTINCT lower(name) AS key FROM json_array_elements_text(k.b::json) AS name OFFSET 0) AS word
+/** The active tables of the workbook `k.a` with one of the names of the JSON array `k.names`, ignoring case. */
+export const tablesNamed = `
+   SELECT named.* FROM (SELECT DISTINCT lower(name) AS key FROM json_array_elements_text(k.names::json) AS name OFFSET 0) AS word
    CROSS JOIN LATERAL (${selectCurrent}
      WHERE t.workbook_id = k.a AND t.name_key = word.key AND t.state = 'active' AND t.deleted_at IS NULL LIMIT 1) AS named
-   ORDER BY named.id`,
-);
+   ORDER BY named.id`;
+
+const namedTables = defineLookup<CurrentRow>('named_tables', tablesNamed, ['b AS names']);
 
 /** Active tables with one of the names, ignoring case, all read at the same moment. */
 export async function listNamedTables(db: Database, workbookId: string, names: string[]): Promise<TableAt[]> {
-  const possible = names.filter((name) => !/[\0\p{Surrogate}]/u.test(name));
-  return (await db.listInAccounts(namedTables, workbookId, JSON.stringify(possible))).map(asTableAt);
+  return (await db.listInAccounts(namedTables, workbookId, JSON.stringify(onlyStorable(names)))).map(asTableAt);
 }
+
+/** Names that PostgreSQL can hold, so that tables can have them. */
+export const onlyStorable = (names: string[]) => names.filter((name) => !/[\0\p{Surrogate}]/u.test(name));
 
 /** Active tables with one of the ids or names, ignoring case, all read at the same moment. */
 export async function listReferredTables(pool: pg.Pool, workbookId: string, refs: { id: string; name: string }[]): Promise<TableAt[]> {

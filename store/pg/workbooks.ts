@@ -55,19 +55,22 @@ export async function listVisibleWorkbooks(orm: Orm, filter: WorkbookFilter): Pr
   return rows.map(({ workbook, role, customRoles }) => ({ ...workbook, role, customRoles: customRoles ?? [] }));
 }
 
-/** By workbook id, and by user id and account id in one text; an empty account id matches any. */
-const visibleWorkbook = defineLookup<VisibleWorkbook>(
-  'visible_workbook',
-  `SELECT ${selectColumns(workbooks, 'w')},
+/** The workbook `k.a` as the user `k.asker` may see it in the account `k.account`; an empty one stands for any. */
+export const seenWorkbook = `
+   SELECT ${selectColumns(workbooks, 'w')},
      CASE WHEN a.owner_id = k.asker THEN 'admin' ELSE m.role END AS role, coalesce(m.roles, '{}') AS "customRoles"
    FROM workbooks w
    JOIN accounts a ON a.id = w.account_id AND a.deleted_at IS NULL
    JOIN workspaces s ON s.id = w.workspace_id AND s.deleted_at IS NULL
    LEFT JOIN members m ON m.workspace_id = w.workspace_id AND m.user_id = k.asker
    WHERE w.id = k.a AND w.deleted_at IS NULL AND (a.owner_id = k.asker OR m.user_id = k.asker)
-     AND (w.visibility = 'workspace' OR w.owner_id = k.asker) AND k.account IN ('', w.account_id) LIMIT 1`,
-  ["split_part(b, ' ', 1) AS asker", "split_part(b, ' ', 2) AS account"],
-);
+     AND (w.visibility = 'workspace' OR w.owner_id = k.asker) AND k.account IN ('', w.account_id) LIMIT 1`;
+
+/** By workbook id, and by user id and account id in one text. */
+const visibleWorkbook = defineLookup<VisibleWorkbook>('visible_workbook', seenWorkbook, [
+  "split_part(b, ' ', 1) AS asker",
+  "split_part(b, ' ', 2) AS account",
+]);
 
 /** The same rules as `listVisibleWorkbooks`, in one look-up, because nearly every request needs it. */
 export async function findVisibleWorkbook(

@@ -93,7 +93,7 @@ function readNarrow(storage: TableStorage, projection: Projection): () => Promis
   const parts = new PartOpener(source, partBytes);
   return () =>
     usePart(storage, parts, async (connection, { sql }) => {
-      const reader = await ChunkReader.open(connection, () => connection.stream(sql));
+      const reader = new ChunkReader(connection, await connection.stream(sql));
       const batches: ByteBatch[] = [];
       try {
         for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next()) batches.push(copyTexts(chunk, columns.length));

@@ -82,7 +82,14 @@ describe.skipIf(!bwrap)('bubblewrapIsolation', () => {
       expect([path, await tries('path', { path })]).toMatchObject([path, { did: false, why: 'ENOENT' }]);
     }
     const environment = JSON.parse((await tries('environment')).value as string) as Record<string, string>;
-    expect(Object.keys(environment).sort()).toEqual(['LD_LIBRARY_PATH', 'MALLOC_ARENA_MAX', 'PWD', 'TZ', 'UV_THREADPOOL_SIZE']);
+    expect(Object.keys(environment).sort()).toEqual([
+      'GLIBC_TUNABLES',
+      'LD_LIBRARY_PATH',
+      'MALLOC_ARENA_MAX',
+      'PWD',
+      'TZ',
+      'UV_THREADPOOL_SIZE',
+    ]);
     expect((await tries('ids')).value).toBe('65534 65534');
   });
 
@@ -159,6 +166,7 @@ describe.skipIf(!isRoot)('userIsolation', () => {
     const tries = await enter(await isolation());
     expect((await tries('ids')).value).toMatch(/^6[01]\d{3} 6[01]\d{3}$/);
     expect(Object.keys(JSON.parse((await tries('environment')).value as string) as object).sort()).toEqual([
+      'GLIBC_TUNABLES',
       'MALLOC_ARENA_MAX',
       'PWD',
       'TZ',

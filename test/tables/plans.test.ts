@@ -40,7 +40,8 @@ async function expectFoundByIndex(accounts: string[], statements: Map<string, St
       // A statement with a name is planned once, for any values; one without, each time for those that it has.
       await client.query(`SET plan_cache_mode = ${isNamed ? 'force_generic_plan' : 'force_custom_plan'}`);
       await client.query(`PREPARE asked AS ${text}`);
-      const { rows } = await client.query(`EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE asked(${values.map(asLiteral)})`);
+      const given = values.length === 0 ? '' : `(${values.map(asLiteral)})`;
+      const { rows } = await client.query(`EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE asked${given}`);
       await client.query('DEALLOCATE asked');
       const plan = rows.map((row) => row['QUERY PLAN'] as string);
       const removed = plan.flatMap((line) => /Rows Removed by [^:]+: (\d+)/.exec(line)?.[1] ?? []).map(Number);

@@ -1,33 +1,26 @@
-import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
+import { type DuckDBConnection, type DuckDBDataChunk, type DuckDBResult, ResultReturnType } from '@duckdb/node-api';
 
 const interruptMs = 50;
 
+/** Of a query, or it was stopped. */
+export class FailedWhileRead extends Error {
+  override readonly name = 'FailedWhileRead';
+}
+
 /**
- * The chunks of a query, read one ahead.
+ * The chunks of a query, read one ahead. Until `close` the connection belongs to the reader.
  *
- * DuckDB's API does not report an error after the first chunk: the query just seems to end. So it runs in a transaction,
- * which a failure aborts, and a statement after the last chunk notices that. Until `close` the connection belongs to the
- * reader; the caller must not have a transaction on it.
+ * DuckDB's API does not report an error after the first chunk: the rows just seem to end, and the result has no type any more. It
+ * has none either after a chunk was asked for behind the end, which is why no more than one is.
  */
 export class ChunkReader {
   private coming: Promise<DuckDBDataChunk | null> | null = null;
   private finished = false;
 
-  private constructor(
+  constructor(
     private readonly connection: DuckDBConnection,
     private readonly result: DuckDBResult,
   ) {}
-
-  /** `start` runs inside the transaction, so that it sees the same tables as the query. */
-  static async open(connection: DuckDBConnection, start: () => Promise<DuckDBResult>): Promise<ChunkReader> {
-    await connection.run('BEGIN');
-    try {
-      return new ChunkReader(connection, await start());
-    } catch (error) {
-      await connection.run('ROLLBACK');
-      throw error;
-    }
-  }
 
   /** Null at the end. DuckDB computes the next chunk while this one is used. */
   async next(): Promise<DuckDBDataChunk | null> {
@@ -35,7 +28,8 @@ export class ChunkReader {
     const chunk = await (this.coming ?? this.result.fetchChunk());
     if (chunk === null || chunk.rowCount === 0) {
       this.coming = null;
-      await this.finish();
+      this.finished = true;
+      if (this.result.returnType === ResultReturnType.INVALID) throw new FailedWhileRead('a query failed while its rows were read');
       return null;
     }
     this.coming = this.result.fetchChunk();
@@ -50,18 +44,13 @@ export class ChunkReader {
     const stop = interruptUntilStopped(this.connection);
     await Promise.allSettled([busy, this.coming]);
     stop();
-    if (!this.finished) await this.connection.run('ROLLBACK');
+    // The next statement ends what is left of the query.
+    if (!this.finished) await this.connection.run('SELECT 1');
     this.finished = true;
   }
 
-  private async finish(): Promise<void> {
-    try {
-      await this.connection.run('SELECT 1');
-    } catch (cause) {
-      throw new Error('the query failed or was stopped while its rows were read', { cause });
-    }
-    await this.connection.run('COMMIT');
-    this.finished = true;
+  async *[Symbol.asyncIterator](): AsyncGenerator<DuckDBDataChunk> {
+    for (let chunk = await this.next(); chunk !== null; chunk = await this.next()) yield chunk;
   }
 }
 

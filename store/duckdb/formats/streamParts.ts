@@ -77,10 +77,10 @@ async function readPart<Span>(
   { columns }: RowSource<Span>,
   writer: RowWriter,
 ): Promise<Buffer> {
-  const reader = await ChunkReader.open(connection, () => connection.stream(selectWritten(sql, columns, writer)));
+  const reader = new ChunkReader(connection, await connection.stream(selectWritten(sql, columns, writer)));
   const pieces: Buffer[] = [];
   try {
-    for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next()) pieces.push(writer.write(chunk));
+    for await (const chunk of reader) pieces.push(writer.write(chunk));
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   } finally {
     await reader.close();

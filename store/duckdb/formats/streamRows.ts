@@ -68,14 +68,9 @@ async function openRows(
   knownColumns?: QueryColumn[],
 ): Promise<OpenedRows> {
   const select = sql.replace(/[\s;]+$/, '');
-  let columns = knownColumns ?? [];
-  let writer = writers[format](columns);
-  const start = async () => {
-    if (!knownColumns) columns = await describeQuery(connection, select, params);
-    writer = writers[format](columns);
-    return connection.stream(selectWritten(select, columns, writer), params);
-  };
-  const reader = await ChunkReader.open(connection, start);
+  const columns = knownColumns ?? (await describeQuery(connection, select, params));
+  const writer = writers[format](columns);
+  const reader = new ChunkReader(connection, await connection.stream(selectWritten(select, columns, writer), params));
   return { columns, writer, reader };
 }
 

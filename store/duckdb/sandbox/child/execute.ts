@@ -3,6 +3,7 @@ import { readFileSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
 import { makeUnique } from '../../../../core/sql/identifiers.ts';
+import { ChunkReader, FailedWhileRead } from '../../formats/chunkReader.ts';
 import { rowJson } from '../../json.ts';
 import { quoteText } from '../../relation.ts';
 import { isWide, mostColumnsAtOnce } from '../../wide.ts';
@@ -11,7 +12,6 @@ import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
 import { bindParams } from './bindParams.ts';
 import { Failed, TimedOut, TooLarge } from './errors.ts';
 import { openJsonRows } from './jsonRows.ts';
-import { readChunks } from './readChunks.ts';
 import { refuseDeepJson, refuseDeepType } from './refuseDeep.ts';
 import type { Session } from './session.ts';
 
@@ -25,13 +25,6 @@ const resultTable = 'svc_result';
 const heldName = (place: number) => `v${place}`;
 const hold = (columns: ResultColumn[]) => columns.map((column, i) => ({ ...column, sql: heldName(i) }));
 
-/** The text is never embedded in other SQL, so that exactly what was checked runs. */
-async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
-  const statements = await connection.extractStatements(sql);
-  if (statements.count !== 1) throw new Error(`one statement was checked, ${statements.count} came`);
-  return statements.prepare(0);
-}
-
 /**
  * Runs the query once. A small result goes from the engine's chunks to JSON; a larger one into a table, from which the page and
  * the file are made. Nothing of the query is left in the session afterwards.
@@ -44,29 +37,25 @@ export async function execute(
   deadline: Deadline,
 ): Promise<{ executed: Executed; body: Buffer }> {
   const began = performance.now();
-  const statement = await prepare(session.user, query.sql);
-  // In a transaction, because DuckDB's API does not report an error after the first rows; but it aborts the transaction,
-  // which can be checked.
-  await session.ready.begin.run();
-  let isOpen = true;
+  // The text is never embedded in other SQL, so that exactly what was checked runs; DuckDB refuses several statements.
+  const statement = await session.user.prepare(query.sql);
+  let reader: ChunkReader | null = null;
   let hasTable = false;
   try {
     bindParams(statement, query.params);
     const result = await statement.stream();
+    reader = new ChunkReader(session.user, result);
     const columns = describeColumns(result);
-    const { first, small } = await readFirst(session, result, step, deadline);
+    const { first, small } = await readFirst(result, reader, step, deadline);
     if (small !== null) {
-      isOpen = false;
-      await requireWhole(session, statement);
       stopWhenPassed(deadline);
       const executed = { columns, rowCount: small.rowCount, more: small.rowCount > step.pageLimit, elapsedMs: since(began) };
       return { executed: { ...executed, body: { kind: 'rows' } }, body: small.bytes };
     }
     hasTable = true;
-    const { rowCount, more, ended } = await collect(session, first, columns, step, deadline);
+    const { rowCount, more } = await collect(session, chain(first, reader), columns, step, deadline);
     stopWhenPassed(deadline);
-    isOpen = !ended;
-    if (ended) await requireWhole(session, statement);
+    await reader.close();
     const elapsedMs = since(began);
     await refuseDeepJson(session.own, resultTable, hold(columns));
     stopWhenPassed(deadline);
@@ -76,10 +65,12 @@ export async function execute(
     stopWhenPassed(deadline);
     const body: ResultBody = content ? { kind: 'file', bytes: content.length } : { kind: 'page' };
     return { executed: { columns, rowCount, more, elapsedMs, body }, body: content ? Buffer.concat([page, content]) : page };
+  } catch (error) {
+    stopWhenPassed(deadline);
+    throw error instanceof FailedWhileRead ? await explainFailure(session, statement) : error;
   } finally {
+    await reader?.close().catch(() => {});
     statement.destroySync();
-    // A query that failed has ended its transaction, or not.
-    if (isOpen) await session.ready.rollback.run().catch(() => {});
     if (hasTable) await session.own.run(`DROP TABLE IF EXISTS ${resultTable}`).catch(() => {});
   }
 }
@@ -88,7 +79,7 @@ const since = (began: number) => Math.round((performance.now() - began) * 10) / 
 
 /** Binds the query without running it. */
 export async function bindQuery({ user }: Session, sql: string, params: Params): Promise<ResultColumn[]> {
-  const statement = await prepare(user, sql);
+  const statement = await user.prepare(sql);
   if (statement.parameterCount > 0) return describeWithParams(user, sql, params);
   const names = Array.from({ length: statement.columnCount }, (_, i) => statement.columnName(i));
   return makeUnique(names).map((name, i) => ({ name, type: resultTypeName(statement.columnType(i)) }));
@@ -96,7 +87,7 @@ export async function bindQuery({ user }: Session, sql: string, params: Params):
 
 /** For types that depend on parameters: only DESCRIBE with their values knows them. */
 async function describeWithParams(user: DuckDBConnection, sql: string, params: Params): Promise<ResultColumn[]> {
-  const statement = await prepare(user, `DESCRIBE\n${sql}`);
+  const statement = await user.prepare(`DESCRIBE\n${sql}`);
   bindParams(statement, params);
   const rows = (await statement.runAndReadAll()).getRows();
   return makeUnique(rows.map(([name]) => String(name))).map((name, i) => ({ name, type: resultTypeOf(String(rows[i]?.[1])) }));
@@ -108,39 +99,30 @@ function describeColumns(result: DuckDBResult): ResultColumn[] {
   return makeUnique(result.columnNames()).map((name, i) => ({ name, type: resultTypeName(types[i] as (typeof types)[number]) }));
 }
 
-/**
- * Reads a result as long as it is small: `small` is the whole of it. Else `first` has all chunks, those that were read and those
- * that follow.
- */
+/** Reads a result as long as it is small: `small` is the whole of it. Else `first` are the chunks that were read. */
 async function readFirst(
-  { user }: Session,
   result: DuckDBResult,
+  chunks: ChunkReader,
   step: ExecuteStep,
   deadline: Deadline,
-): Promise<{ first: AsyncIterable<DuckDBDataChunk>; small: { bytes: Buffer; rowCount: number } | null }> {
-  const chunks = readChunks(result, () => user.interrupt());
+): Promise<{ first: DuckDBDataChunk[]; small: { bytes: Buffer; rowCount: number } | null }> {
   const rows = isSmall(step, result) ? openJsonRows(makeUnique(result.columnNames()), result.columnTypes(), step.inlineBytes.rows) : null;
-  const read: DuckDBDataChunk[] = [];
+  const first: DuckDBDataChunk[] = [];
   let rowCount = 0;
   while (rows) {
-    const { value: chunk, done } = await chunks.next();
+    const chunk = await chunks.next();
     stopWhenPassed(deadline);
-    if (done) return { first: chunks, small: { bytes: rows.end(), rowCount } };
-    read.push(chunk);
+    if (chunk === null) return { first, small: { bytes: rows.end(), rowCount } };
+    first.push(chunk);
     rowCount += chunk.rowCount;
     if (rowCount > step.maxRows || !rows.add(chunk)) break;
   }
-  return { first: chain(read, chunks), small: null };
+  return { first, small: null };
 }
 
-/** Ends the reading of `rest`, too, when its reader leaves early. */
-async function* chain<T>(first: T[], rest: AsyncGenerator<T>): AsyncGenerator<T> {
-  try {
-    yield* first;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
-  }
+async function* chain<T>(first: T[], rest: AsyncIterable<T>): AsyncGenerator<T> {
+  yield* first;
+  yield* rest;
 }
 
 /** Without a file, only a page is wanted, and the query need not run to its end. */
@@ -154,41 +136,33 @@ async function collect(
   columns: ResultColumn[],
   step: ExecuteStep,
   deadline: Deadline,
-): Promise<{ rowCount: number; more: boolean; ended: boolean }> {
+): Promise<{ rowCount: number; more: boolean }> {
   await own.run(`CREATE TABLE ${resultTable} (${columns.map(({ type }, i) => `${heldName(i)} ${type}`).join(', ')})`);
   const appender = await own.createAppender(resultTable, 'main', 'memory');
   const enough = step.resultFile === null ? step.pageLimit : Number.POSITIVE_INFINITY;
   let rowCount = 0;
-  let ended = true;
   try {
     for await (const chunk of chunks) {
       stopWhenPassed(deadline);
       appender.appendDataChunk(chunk);
       rowCount += chunk.rowCount;
-      if (rowCount > enough) {
-        ended = false;
-        break;
-      }
+      if (rowCount > enough) break;
       if (rowCount > step.maxRows) throw new TooLarge(`The result has more than ${step.maxRows} rows.`);
     }
     appender.flushSync();
   } finally {
     appender.closeSync();
   }
-  return { rowCount: Math.min(rowCount, enough), more: rowCount > step.pageLimit, ended };
+  return { rowCount: Math.min(rowCount, enough), more: rowCount > step.pageLimit };
 }
 
-/** Ends the transaction. Throws if the query failed: runs it again to get the message, after freeing the memory of the result. */
-async function requireWhole({ own, ready }: Session, statement: DuckDBPreparedStatement): Promise<void> {
-  try {
-    await ready.probe.run();
-    await ready.rollback.run();
-  } catch {
-    await ready.rollback.run().catch(() => {});
-    await own.run(`DROP TABLE IF EXISTS ${resultTable}`);
-    await statement.run();
-    throw new Failed('The query failed after its first rows.');
-  }
+/** Why a query failed after its first rows: runs it again to get the message, after freeing the memory of the result. */
+async function explainFailure({ own }: Session, statement: DuckDBPreparedStatement): Promise<unknown> {
+  await own.run(`DROP TABLE IF EXISTS ${resultTable}`);
+  return statement.run().then(
+    () => new Failed('The query failed after its first rows.'),
+    (error: unknown) => error,
+  );
 }
 
 /** Null: it is too long. */

@@ -155,9 +155,9 @@ function onlyUsed<T extends { name: string }>(tables: T[], plan: Pick<TreeCheck,
   return tables.filter(({ name }) => used.has(foldName(name)));
 }
 
-async function serialize({ ready }: Session, sql: string): Promise<string> {
-  ready.serialize.bindVarchar(1, sql);
-  return String((await ready.serialize.runAndReadAll()).getRows()[0]?.[0]);
+async function serialize({ serialize: statement }: Session, sql: string): Promise<string> {
+  statement.bindVarchar(1, sql);
+  return String((await statement.run()).getChunk(0).getColumnValues(0)[0]);
 }
 
 async function readText(own: DuckDBConnection, sql: string, param: string): Promise<string> {

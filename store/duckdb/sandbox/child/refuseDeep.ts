@@ -1,8 +1,8 @@
 import { type DuckDBConnection, type DuckDBType, DuckDBTypeId as Id } from '@duckdb/node-api';
 import { deepestJson as deepest, findValueEnd } from '../../../../core/cells/jsonText.ts';
+import { ChunkReader } from '../../formats/chunkReader.ts';
 import { type JsonColumn, rowJson } from '../../json.ts';
 import { Failed } from './errors.ts';
-import { readChunks } from './readChunks.ts';
 
 const tooDeep = () =>
   new Failed(`The result holds values that are nested more than ${deepest} levels deep. Take out the part that is wanted.`);
@@ -22,6 +22,11 @@ export async function refuseDeepJson(own: DuckDBConnection, table: string, colum
   // Few values have so many brackets; these are looked at one by one.
   const brackets = `strlen(line) - strlen(replace(replace(line, '[', ''), '{', ''))`;
   const result = await own.stream(`SELECT line FROM (${text}) WHERE ${brackets} > ${deepest}`);
-  for await (const chunk of readChunks(result, () => own.interrupt()))
-    for (const line of chunk.getColumnValues(0)) if (findValueEnd(line as string, 0, deepest + 1) === null) throw tooDeep();
+  const reader = new ChunkReader(own, result);
+  try {
+    for await (const chunk of reader)
+      for (const line of chunk.getColumnValues(0)) if (findValueEnd(line as string, 0, deepest + 1) === null) throw tooDeep();
+  } finally {
+    await reader.close();
+  }
 }

@@ -7,13 +7,8 @@ export interface Session {
   user: DuckDBConnection;
   /** Writes the result. */
   own: DuckDBConnection;
-  /** Statements of every query, planned once. `serialize` gives the syntax tree of the SQL that is its parameter. */
-  ready: {
-    serialize: DuckDBPreparedStatement;
-    begin: DuckDBPreparedStatement;
-    probe: DuckDBPreparedStatement;
-    rollback: DuckDBPreparedStatement;
-  };
+  /** Gives the syntax tree of the SQL that is its parameter. Every query needs it, so it is planned once. */
+  serialize: DuckDBPreparedStatement;
   /** Forbids everything that queries do not need, and all files but those in these folders; cannot be undone. */
   lock(folders: string[]): Promise<void>;
   close(): void;
@@ -54,22 +49,17 @@ export async function openSession(): Promise<Session> {
   const [user, own] = [await instance.connect(), await instance.connect()];
   for (const connection of [user, own]) for (const sql of perConnection) await connection.run(sql);
   await own.run(`ATTACH ':memory:' AS ${heldCatalog} (COMPRESS)`);
-  const ready = {
-    serialize: await own.prepare('SELECT CAST(json_serialize_sql(CAST($1 AS VARCHAR)) AS VARCHAR)'),
-    begin: await user.prepare('BEGIN'),
-    probe: await user.prepare('SELECT 1'),
-    rollback: await user.prepare('ROLLBACK'),
-  };
+  const serialize = await own.prepare('SELECT CAST(json_serialize_sql(CAST($1 AS VARCHAR)) AS VARCHAR)');
   return {
     user,
     own,
-    ready,
+    serialize,
     async lock(folders) {
       const allowed = `SET allowed_directories = [${folders.map(quoteText).join(', ')}]`;
       await own.run(`${allowed}; SET enable_external_access = false; SET lock_configuration = true`);
     },
     close() {
-      for (const statement of Object.values(ready)) statement.destroySync();
+      serialize.destroySync();
       user.closeSync();
       own.closeSync();
       instance.closeSync();
