@@ -6,6 +6,7 @@ import { isRecordFormat } from '../../core/records/records.ts';
 import { baseOfFile } from '../../core/structuring/names/names.ts';
 import type { SheetExtent } from '../../schema/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
+import { ProcessGone } from '../../store/duckdb/sandbox/process.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type IngestJob, updateJob, updateJobInTx } from '../../store/pg/jobs.ts';
 import {
@@ -32,6 +33,7 @@ import { withRoomForTables } from '../storage/withRoom.ts';
 import { retryOnMove } from '../tables/editTable.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
 import { landNew, type RawDraft, type WrittenTable } from './landTables.ts';
+import type { NextStructure } from './fileProgram/requests.ts';
 import { fileOfIngest } from './readSourceFile.ts';
 import { scanRecords } from './scanRecords.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
@@ -104,15 +106,22 @@ async function scanFile(
   const progress = reportProgress(services, job.id, 'read');
   const rowBases = [...places].map(([sheet, { rowBase }]): [string, number] => [sheet, rowBase]);
   const isStructuredNext = job.input.structuring !== 'skip' && services.config.structuring;
-  const next = isStructuredNext ? await findWantedStructure(services, source, file) : null;
+  const mayBeFirst = job.input.structuring !== 'defer';
+  const next = isStructuredNext ? { wanted: await findWantedStructure(services, source, file), mayBeFirst } : null;
   const limits = { ...activity, ...(isStructuredNext ? { hold: job.id } : {}) };
-  const sheets = await workOnFile(services, job.userId, file, limits, async (open) => {
-    const written = await open.ask('writeRaw', { input: open.input, rowBases, next }, ({ done, total }) => progress.step(done, total));
-    return open.keepEach(written, async (sheet): Promise<RawSheet> => {
-      const prefix = tablePrefix({ ...source, id: placeOf(sheet.sheet).tableId });
-      const layers = await open.keepLayers(prefix, sheet.layers);
-      return { ...sheet, layers, kept: sheet.kept && { ...sheet.kept, key: (await open.keep(prefix, sheet.kept.key)).key } };
+  const write = (next: NextStructure | null) =>
+    workOnFile(services, job.userId, file, limits, async (open) => {
+      const written = await open.ask('writeRaw', { input: open.input, rowBases, next }, ({ done, total }) => progress.step(done, total));
+      return open.keepEach(written, async (sheet): Promise<RawSheet> => {
+        const prefix = tablePrefix({ ...source, id: placeOf(sheet.sheet).tableId });
+        const layers = await open.keepLayers(prefix, sheet.layers);
+        return { ...sheet, layers, kept: sheet.kept && { ...sheet.kept, key: (await open.keep(prefix, sheet.kept.key)).key } };
+      });
     });
+  const sheets = await write(next).catch((error: unknown) => {
+    // A copy takes little, so that a file which is too much for structuring lands all the same.
+    if (next && error instanceof DomainError && error.cause instanceof ProcessGone) return write(null);
+    throw error;
   });
   await progress.settle();
   if (sheets.length === 0)

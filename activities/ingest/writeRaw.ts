@@ -1,6 +1,5 @@
 import { basename, extname } from 'node:path';
 import { nameColumn } from '../../core/a1/address.ts';
-import { DomainError } from '../../core/errors.ts';
 import type { RowBatch } from '../../core/grid/batch.ts';
 import { type CellStyle, type Grid, PLAIN_STYLE } from '../../core/grid/grid.ts';
 import type { SourceFormat } from '../../core/jobs/sourceJobs.ts';
@@ -9,7 +8,6 @@ import type { DraftStore } from '../../store/blobs/blobStore.ts';
 import { type CsvEncoding, type Delimiter, openCsv, scanCsvFile } from '../../store/csv/index.ts';
 import { WorkbookFile } from '../../store/xlsx/index.ts';
 import { makeBatches } from '../../store/xlsx/makeBatches.ts';
-import type { ReadLimits } from '../../store/xlsx/readLimits.ts';
 import { DraftFiles } from './draftFiles.ts';
 import type { Kept } from './keptCellsWriter.ts';
 import { type RawLimits, rawLimits } from './rawLimits.ts';
@@ -43,8 +41,6 @@ export interface RawSheet {
 export interface RawResult {
   /** Sheets with at least one cell. */
   sheets: RawSheet[];
-  /** All sheets as they were read, where they were to be kept and could be. */
-  grids?: Grid[];
   encoding?: CsvEncoding;
   delimiter?: Delimiter;
 }
@@ -57,44 +53,37 @@ export interface RawWatch {
 
 export type PlaceSheet = (sheetIndex: number, sheet: string) => { prefix: string; rowBase: number };
 
-/** How much of a file may be kept in memory. */
-export type KeepLimits = Pick<ReadLimits, 'cellsInMemory' | 'formulaCharacters'>;
-
-/**
- * Writes a faithful copy of every sheet of a file to the blob store, as segments. If anything fails, no file remains. With `keep`
- * a workbook that is small enough is read into memory and returned, too.
- */
+/** Writes a faithful copy of every sheet of a file to the blob store, as segments. If anything fails, no file remains. */
 export async function writeRaw(
   { blobs }: { blobs: DraftStore },
   file: RawFile,
   place: PlaceSheet,
   watch: RawWatch,
-  keep: KeepLimits | null = null,
   limits: RawLimits = rawLimits,
 ): Promise<RawResult> {
-  const attempt = async (write: (work: RawWork) => Promise<RawResult>): Promise<RawResult> => {
-    const work = new RawWork(blobs, place, watch, limits);
-    try {
-      return await write(work);
-    } catch (error) {
-      // What cannot be removed now is collected later; the first error is the one to report.
-      await work.dropAll().catch(() => {});
-      throw error;
-    }
-  };
-  if (file.format !== 'xlsx') return attempt((work) => work.writeText(file));
-  if (keep) {
-    try {
-      return await attempt((work) => work.writeKept(file, keep));
-    } catch (error) {
-      if (!(error instanceof DomainError && error.code === 'too-large')) throw error;
-    }
-  }
-  return attempt((work) => work.writeWorkbook(file));
+  const work = new RawWork(blobs, place, watch, limits);
+  return work.attempt(() => (file.format === 'xlsx' ? work.writeWorkbook(file) : work.writeText(file)));
 }
 
+/** The same for a workbook that has been read into memory. */
+export async function writeGrids(
+  { blobs }: { blobs: DraftStore },
+  grids: CopiedGrid[],
+  place: PlaceSheet,
+  limits: RawLimits = rawLimits,
+): Promise<RawSheet[]> {
+  const work = new RawWork(blobs, place, { step() {} }, limits);
+  return (await work.attempt(() => work.writeKept(grids))).sheets;
+}
+
+/** What is copied of a sheet. */
+export type CopiedGrid = Pick<
+  Grid,
+  'sheet' | 'size' | 'rows' | 'columns' | 'kinds' | 'numbers' | 'texts' | 'strings' | 'formulaIds' | 'formulas' | 'styleIds' | 'styles'
+>;
+
 /** The cells of a grid, some rows at a time. */
-function* batchRows(grid: Grid, most: number): Generator<RowBatch> {
+function* batchRows(grid: CopiedGrid, most: number): Generator<RowBatch> {
   const { rows, size, strings, formulas } = grid;
   let [from, count] = [0, 0];
   for (let i = 1; i < size; i += 1) {
@@ -123,28 +112,25 @@ class RawWork {
     this.budget = { left: limits.totalBytes };
   }
 
-  /** Sheet by sheet from memory. Refuses what is more than may be kept. */
-  async writeKept({ path }: RawFile, keep: KeepLimits): Promise<RawResult> {
-    const { cellsInMemory } = keep;
-    const grids: Grid[] = [];
-    let cells = 0;
-    await this.withWorkbook(path, keep, async (workbook) => {
-      // What is too much is better known before it is read for nothing.
-      if ((await workbook.estimateCells(cellsInMemory)) > cellsInMemory)
-        throw new DomainError('too-large', `The workbook has more than ${cellsInMemory} cells.`, 'Split the file.');
-      for (const [index, { name }] of workbook.sheets.entries()) {
-        const grid = await workbook.readSheet(index, cells);
-        cells += grid.size;
-        await this.writeSheet(index, name, workbook.styles, batchRows(grid, this.limits.groupRows));
-        grids.push(grid);
-      }
-    });
-    return { sheets: this.sheets, grids };
+  async attempt(write: () => Promise<RawResult>): Promise<RawResult> {
+    try {
+      return await write();
+    } catch (error) {
+      // What cannot be removed now is collected later; the first error is the one to report.
+      await this.dropAll().catch(() => {});
+      throw error;
+    }
+  }
+
+  async writeKept(grids: CopiedGrid[]): Promise<RawResult> {
+    for (const [index, grid] of grids.entries())
+      await this.writeSheet(index, grid.sheet, grid.styles, batchRows(grid, this.limits.groupRows));
+    return { sheets: this.sheets };
   }
 
   /** Batch by batch, however large the sheets are. */
   async writeWorkbook({ path }: RawFile): Promise<RawResult> {
-    await this.withWorkbook(path, {}, async (workbook) => {
+    await this.withWorkbook(path, async (workbook) => {
       for (const [index, { name }] of workbook.sheets.entries()) {
         const bytesBefore = this.budget.left;
         try {
@@ -162,8 +148,8 @@ class RawWork {
     return { sheets: this.sheets };
   }
 
-  private async withWorkbook(path: string, limits: Partial<ReadLimits>, work: (workbook: WorkbookFile) => Promise<void>): Promise<void> {
-    const workbook = await WorkbookFile.open(path, { ...this.readOptions(), limits });
+  private async withWorkbook(path: string, work: (workbook: WorkbookFile) => Promise<void>): Promise<void> {
+    const workbook = await WorkbookFile.open(path, this.readOptions());
     const total = workbook.sheets.reduce((sum, { bytes }) => sum + bytes, 0);
     // What a damaged file says of its size may be wrong, and a sheet may be read twice.
     this.report = () => this.watch.step(Math.min(workbook.scannedBytes, total), total);
@@ -193,7 +179,7 @@ class RawWork {
     return { sheets: this.sheets, encoding: csv.encoding, delimiter: csv.delimiter };
   }
 
-  async dropAll(): Promise<void> {
+  private async dropAll(): Promise<void> {
     for (const set of this.sets) await set.dropAll();
   }
 

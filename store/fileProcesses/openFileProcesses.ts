@@ -161,7 +161,8 @@ class Pool implements FileProcesses {
   private async giveBack(process: QueryProcess, hold?: string): Promise<void> {
     process.served += 1;
     if (hold !== undefined && !process.gone && !this.closed) {
-      await this.emptyFolders(process).then(
+      // What it has written ahead for the next step stays.
+      await emptyFolder(join(process.folders.inDir, 'open')).then(
         () => this.holdFor(hold, process),
         () => process.kill(),
       );

@@ -5,18 +5,39 @@
 import type { Grid } from '../../core/grid/grid.ts';
 
 const FIRST_CAPACITY = 1024;
+/** From so many cells on they are in memory that threads can share, and of which what is not touched is not taken. */
+const MANY_CELLS = 131_072;
+
+type Cells = Uint32Array | Uint16Array | Uint8Array | Float64Array | Int32Array;
+
+function makeCells<T extends Cells>(kind: new (room: number | SharedArrayBuffer) => T, capacity: number): T {
+  const isShared = capacity >= MANY_CELLS;
+  return new kind(isShared ? new SharedArrayBuffer(capacity * (kind as unknown as Cells).BYTES_PER_ELEMENT) : capacity);
+}
 
 export class CellBuffer {
   size = 0;
-  rows = new Uint32Array(FIRST_CAPACITY);
-  columns = new Uint16Array(FIRST_CAPACITY);
-  kinds = new Uint8Array(FIRST_CAPACITY);
-  numbers = new Float64Array(FIRST_CAPACITY);
-  texts = new Int32Array(FIRST_CAPACITY);
-  styleIds = new Uint16Array(FIRST_CAPACITY);
-  formulaIds = new Int32Array(FIRST_CAPACITY);
+  rows: Uint32Array;
+  columns: Uint16Array;
+  kinds: Uint8Array;
+  numbers: Float64Array;
+  texts: Int32Array;
+  styleIds: Uint16Array;
+  formulaIds: Int32Array;
   /** False as soon as a cell stands before one that came earlier, or on it. */
   inOrder = true;
+
+  /** @param expected as many cells as there may well be. */
+  constructor(expected = 0) {
+    const capacity = Math.max(FIRST_CAPACITY, expected);
+    this.rows = makeCells(Uint32Array, capacity);
+    this.columns = makeCells(Uint16Array, capacity);
+    this.kinds = makeCells(Uint8Array, capacity);
+    this.numbers = makeCells(Float64Array, capacity);
+    this.texts = makeCells(Int32Array, capacity);
+    this.styleIds = makeCells(Uint16Array, capacity);
+    this.formulaIds = makeCells(Int32Array, capacity);
+  }
 
   add(row: number, column: number, kind: number, number: number, text: number, styleId: number, formulaId: number): number {
     const at = this.size;
@@ -44,7 +65,7 @@ export class CellBuffer {
       (cell, i) =>
         i + 1 === order.length || this.rows[cell] !== this.rows[order[i + 1]!] || this.columns[cell] !== this.columns[order[i + 1]!],
     );
-    const pick = <T extends Uint32Array | Uint16Array | Uint8Array | Float64Array | Int32Array>(from: T): T => {
+    const pick = <T extends Cells>(from: T): T => {
       const picked = from.slice(0, Math.max(1, kept.length)) as T;
       kept.forEach((cell, i) => {
         picked[i] = from[cell]!;
@@ -86,18 +107,19 @@ export class CellBuffer {
     return order;
   }
 
-  /** Without the room to grow, of which nothing was touched, so that it takes no memory. */
+  /** Without the room to grow. */
   toArrays(): Pick<Grid, 'size' | 'rows' | 'columns' | 'kinds' | 'numbers' | 'texts' | 'styleIds' | 'formulaIds'> {
     const { size } = this;
+    const cut = <T extends Cells>(cells: T): T => (cells.length < MANY_CELLS ? cells.slice(0, size) : cells.subarray(0, size)) as T;
     return {
       size,
-      rows: this.rows.subarray(0, size),
-      columns: this.columns.subarray(0, size),
-      kinds: this.kinds.subarray(0, size),
-      numbers: this.numbers.subarray(0, size),
-      texts: this.texts.subarray(0, size),
-      styleIds: this.styleIds.subarray(0, size),
-      formulaIds: this.formulaIds.subarray(0, size),
+      rows: cut(this.rows),
+      columns: cut(this.columns),
+      kinds: cut(this.kinds),
+      numbers: cut(this.numbers),
+      texts: cut(this.texts),
+      styleIds: cut(this.styleIds),
+      formulaIds: cut(this.formulaIds),
     };
   }
 
@@ -108,16 +130,17 @@ export class CellBuffer {
 
   private grow(): void {
     const capacity = this.rows.length * 2;
-    const copy = <T extends { set(from: T): void }>(grown: T, from: T): T => {
+    const grow = <T extends Cells>(from: T): T => {
+      const grown = makeCells(from.constructor as new (room: number | SharedArrayBuffer) => T, capacity);
       grown.set(from);
       return grown;
     };
-    this.rows = copy(new Uint32Array(capacity), this.rows);
-    this.columns = copy(new Uint16Array(capacity), this.columns);
-    this.kinds = copy(new Uint8Array(capacity), this.kinds);
-    this.numbers = copy(new Float64Array(capacity), this.numbers);
-    this.texts = copy(new Int32Array(capacity), this.texts);
-    this.styleIds = copy(new Uint16Array(capacity), this.styleIds);
-    this.formulaIds = copy(new Int32Array(capacity), this.formulaIds);
+    this.rows = grow(this.rows);
+    this.columns = grow(this.columns);
+    this.kinds = grow(this.kinds);
+    this.numbers = grow(this.numbers);
+    this.texts = grow(this.texts);
+    this.styleIds = grow(this.styleIds);
+    this.formulaIds = grow(this.formulaIds);
   }
 }

@@ -27,6 +27,8 @@ export interface CellContext {
   date1904: boolean;
   limits: ReadLimits;
   room: CellRoom;
+  /** If all are gathered before any is handed over. */
+  expectedCells?: number;
   pool: StringPool;
   /** Null when blank cells are not wanted. */
   blanks: BlankRuns | null;
@@ -35,12 +37,13 @@ export interface CellContext {
 }
 
 export class CellScanner extends CellMarkup {
-  readonly cells = new CellBuffer();
+  readonly cells: CellBuffer;
   readonly formulas: FormulaBook;
   private count = 0;
 
   constructor(private readonly context: CellContext) {
     super();
+    this.cells = new CellBuffer(context.expectedCells);
     this.formulas = new FormulaBook(context.formulaBudget);
   }
 

@@ -192,7 +192,9 @@ export class WorkbookFile {
   /** @param held cells of other sheets that are in memory, too. */
   async readSheet(sheet: number | string, held = 0): Promise<Grid> {
     const { name, state, names, path, entry } = this.findSheet(sheet);
-    const context = this.makeContext(new BlankRuns(this.book.visible), true, this.roomBeside(held));
+    const room = this.roomBeside(held);
+    const expectedCells = Math.min(boundCells(entry), room.cells);
+    const context = { ...this.makeContext(new BlankRuns(this.book.visible), true, room), expectedCells };
     const scanner = new SheetScanner(context);
     // It never pauses: one step goes to the end.
     await this.feed(scanner, entry, name).next();

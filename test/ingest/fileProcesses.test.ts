@@ -116,7 +116,9 @@ describe.each(['any', 'none'] as const)('a process that works on files, with iso
     const files = await open({ isolation });
     const wanted = { sourceName: 'book', naming: 'en', choice: null, known: null, layouts: [] };
     const keep = async (process: FileProcess) =>
-      process.ask({ op: 'writeRaw', input: await inputOf(process, small), rowBases: [], next: wanted } as { op: string });
+      process.ask({ op: 'writeRaw', input: await inputOf(process, small), rowBases: [], next: { wanted, mayBeFirst: true } } as {
+        op: string;
+      });
     /** The path leads nowhere: only what is in memory can be structured. */
     const structure = (process: FileProcess) =>
       process.ask({

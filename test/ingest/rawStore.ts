@@ -2,8 +2,9 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { readKept } from '../../activities/ingest/fileProgram/readKept.ts';
 import { rawLimits } from '../../activities/ingest/rawLimits.ts';
-import { type KeepLimits, type RawFile, type RawResult, type RawSheet, type RawWatch, writeRaw } from '../../activities/ingest/writeRaw.ts';
+import { type RawFile, type RawResult, type RawSheet, type RawWatch, writeGrids, writeRaw } from '../../activities/ingest/writeRaw.ts';
 import { formatCell } from '../../core/grid/format/formatCell.ts';
 import { storedText } from '../../core/grid/format/storedText.ts';
 import type { CellKind, Grid } from '../../core/grid/grid.ts';
@@ -62,23 +63,19 @@ export async function openRawStore(): Promise<RawStore> {
       if (typeof bytes !== 'string') await writeFile(path, bytes);
       files += 1;
       path = file?.path ?? path;
-      const writeOne = (keep: KeepLimits | null) =>
-        writeRaw(
-          { blobs },
-          { format: 'xlsx', filename: 'file.xlsx', ...file, path },
-          (index) => ({ prefix: `acc_1/wb_1/tbl_${index}`, rowBase }),
-          { step() {}, ...watch },
-          keep,
-          { ...rawLimits, ...limits },
-        );
-      const scanned = await writeOne(null);
+      const place = (index: number) => ({ prefix: `acc_1/wb_1/tbl_${index}`, rowBase });
+      const bounds = { ...rawLimits, ...limits };
+      const source = { format: 'xlsx', filename: 'file.xlsx', ...file, path } as const;
+      const scanned = await writeRaw({ blobs }, source, place, { step() {}, ...watch }, bounds);
       // What is kept in memory on the way is written alike.
-      for (const cellsInMemory of !watch && (file?.format ?? 'xlsx') === 'xlsx' ? [1_000_000, 10] : []) {
-        const { sheets, grids } = await writeOne({ cellsInMemory, formulaCharacters: 1_000_000 });
-        const written = sheets.reduce((sum, { cells }) => sum + cells, 0);
-        expect(sheets.map(describeSheet)).toEqual(scanned.sheets.map(describeSheet));
-        if (grids) expect(grids.reduce((sum, { size }) => sum + size, 0)).toBe(written);
-        if (written > cellsInMemory) expect(grids).toBeUndefined();
+      if (!watch && source.format === 'xlsx') {
+        const cells = scanned.sheets.reduce((sum, each) => sum + each.cells, 0);
+        const keep = (cellsInMemory: number) => readKept(path, { cellsInMemory, formulaCharacters: 1_000_000 }, () => {});
+        expect(await keep(cells - 1)).toBeNull();
+        const grids = await keep(1_000_000);
+        const sheets = grids ? await writeGrids({ blobs }, grids, place, bounds) : [];
+        if (grids) expect(sheets.map(describeSheet)).toEqual(scanned.sheets.map(describeSheet));
+        if (grids) expect(grids.reduce((sum, { size }) => sum + size, 0)).toBe(cells);
         for (const { layers, kept } of sheets)
           for (const key of [...layers.map((layer) => ('key' in layer ? layer.key : '')), kept?.key ?? ''])
             if (key !== '') await blobs.remove(key);

@@ -33,7 +33,7 @@ async function structureAfter(next: WantedStructure, asked: WantedStructure) {
     remove: (key: string) => blobs.remove(key),
   };
   const handlers = handleFiles({ blobs: drafts, engine, step() {} });
-  await handlers.writeRaw({ input, rowBases: [], next });
+  await handlers.writeRaw({ input, rowBases: [], next: { wanted: next, mayBeFirst: true } });
   await nextTurn();
   await rm(path);
   return handlers.structure({ input, wanted: asked });

@@ -21,17 +21,20 @@ import {
 import { baseOfFile } from '../../../core/structuring/names/names.ts';
 
 import type { DraftStorage } from '../../../store/duckdb/writeFile.ts';
+import type { WrittenTable } from '../landTables.ts';
 import { matchColumns } from '../matchColumns.ts';
-import { writeRaw } from '../writeRaw.ts';
+import { type RawSheet, writeGrids, writeRaw } from '../writeRaw.ts';
 import { writeRecords } from '../writeRecords.ts';
-import { writeProvenance, writeTables } from '../writeTables.ts';
+import { type TableTarget, writeProvenance, writeTables } from '../writeTables.ts';
 import { buildRegions } from './buildRegions.ts';
 import { ReturnedComparison } from './compareReturned.ts';
+import { type CopyThread, placeByBase } from './copyThread.ts';
 import { diffSheets } from './diffSheets.ts';
 import { drawPreview } from './drawPreview.ts';
 import { listUnderstood } from './listUnderstood.ts';
 import { openSheets, readCells } from './readCells.ts';
 import { memoryLimits, openRecords, readGrids } from './readInput.ts';
+import { readKept } from './readKept.ts';
 import { readPreview } from './readPreview.ts';
 import { describeReturned, openReturned, type ReturnedFile } from './readReturned.ts';
 import type { MadeTable, Step, Steps, WantedStructure } from './requests.ts';
@@ -42,7 +45,12 @@ const mostFindings = 500;
 
 export type Handlers = { [Op in Step]: (request: Steps[Op]['request']) => Promise<Steps[Op]['reply']> };
 
+/** Copying fewer cells takes less than starting a thread does. */
+const manyCells = 250_000;
+
 export interface FileTools extends DraftStorage {
+  /** Writes the raw tables of large workbooks beside other work, to the folder of the blobs. */
+  copyThread?: CopyThread;
   /** Reports progress. */
   step(done: number, total: number | null): void;
 }
@@ -83,15 +91,30 @@ function structureGrids(stored: Grid[], reader: ParseSpec['reader'], wanted: Wan
   return { grids, spec: { ...spec, findings, doubtful }, understood: [...understood], tables };
 }
 
+/** Where a table goes that no earlier one gave its columns and rows their numbers. */
+const placeNew = ({ columns }: OutputTable): TableTarget => ({
+  tableId: '',
+  prefix: '',
+  rowBase: 0,
+  columnIds: columns.map((_, k) => k + 1),
+});
+
+const isNew = (place: TableTarget | undefined, { columns }: OutputTable): boolean =>
+  place?.rowBase === 0 &&
+  !place.rowIds &&
+  place.columnIds.length === columns.length &&
+  place.columnIds.every((id, k) => id === k + 1);
+
 /** The work on one file after the other, each in several steps. */
 export function handleFiles(tools: FileTools): Handlers {
   const { step } = tools;
   /** What writing the raw tables has read of the file. */
   let read: Grid[] | null = null;
-  /** What was worked out of it before it is asked for. */
-  let ahead: { wanted: string; made: Structured } | null = null;
+  /** What was worked out of it before it is asked for, and is being written as new tables. */
+  let ahead: { wanted: string; made: Structured; written: Promise<WrittenTable[] | null> } | null = null;
   let grids: Grid[] = [];
   let tables: OutputTable[] = [];
+  let written: Promise<WrittenTable[] | null> | null = null;
   let returned: ReturnedFile | null = null;
   let comparison: ReturnedComparison | null = null;
 
@@ -114,22 +137,33 @@ export function handleFiles(tools: FileTools): Handlers {
     return { table, grid };
   };
 
-  /** Begun after the answer, while the caller stores the raw tables. What fails now fails again when it is asked for. */
-  const workAhead = (stored: Grid[], reader: ParseSpec['reader'], wanted: WantedStructure) => {
+  /** What fails now fails again when it is asked for. */
+  const workAhead = (stored: Grid[], reader: ParseSpec['reader'], wanted: WantedStructure, isFirst: boolean) => {
     if (read !== stored) return;
     try {
-      ahead = { wanted: JSON.stringify(wanted), made: structureGrids(stored, reader, wanted) };
+      const made = structureGrids(stored, reader, wanted);
+      const writing = isFirst ? writeTables(tools, made.grids, made.tables, made.tables.map(placeNew), { step() {} }) : null;
+      ahead = { wanted: JSON.stringify(wanted), made, written: writing?.catch(() => null) ?? Promise.resolve(null) };
     } catch {}
   };
 
+  /** The structure is worked out while the raw tables are written, or, after the answer, while the caller stores them. */
+  const copyKept = async (kept: Grid[], { input, rowBases, next }: Steps['writeRaw']['request']): Promise<RawSheet[]> => {
+    const cells = kept.reduce((sum, { size }) => sum + size, 0);
+    const thread = cells > manyCells ? tools.copyThread : undefined;
+    const copying = thread?.copy(kept, rowBases) ?? writeGrids(tools, kept, placeByBase(rowBases));
+    const work = () => next && workAhead(kept, { format: input.format }, next.wanted, rowBases.length === 0);
+    if (thread && next?.mayBeFirst) work();
+    const sheets = await copying;
+    if (!ahead) setImmediate(work);
+    return sheets;
+  };
+
   return {
-    async writeRaw({ input, rowBases, next }) {
-      const bases = new Map(rowBases);
-      const place = (_: number, sheet: string) => ({ prefix: '', rowBase: bases.get(sheet) ?? 0 });
-      const { sheets, grids } = await writeRaw(tools, input, place, { step }, next ? memoryLimits : null);
-      read = grids ?? null;
-      if (grids && next) setImmediate(workAhead, grids, { format: input.format }, next);
-      return sheets;
+    async writeRaw(request) {
+      const { input, rowBases, next } = request;
+      read = next && input.format === 'xlsx' ? await readKept(input.path, memoryLimits, step) : null;
+      return read ? copyKept(read, request) : (await writeRaw(tools, input, placeByBase(rowBases), { step })).sheets;
     },
 
     async writeRecords({ input, sourceName, choice, before, lastRowId }) {
@@ -159,12 +193,13 @@ export function handleFiles(tools: FileTools): Handlers {
 
     async structure({ input, wanted }) {
       const find = async () => {
-        if (ahead?.wanted === JSON.stringify(wanted)) return ahead.made;
+        if (ahead?.wanted === JSON.stringify(wanted)) return ahead;
         const { grids: stored, reader } = read ? { grids: read, reader: { format: input.format } } : await readGrids(input);
-        return structureGrids(stored, reader, wanted);
+        return { made: structureGrids(stored, reader, wanted), written: null };
       };
-      const made = await find();
-      [read, ahead] = [null, null];
+      const found = await find();
+      const { made } = found;
+      [read, ahead, written] = [null, null, found.written];
       return { spec: made.spec, understood: made.understood, tables: keep(made) };
     },
 
@@ -173,7 +208,13 @@ export function handleFiles(tools: FileTools): Handlers {
       return { tables: keep(built), layouts: spec.corrected ? describeLayouts(built.grids, spec, sourceName) : [] };
     },
 
-    writeTables: ({ places }) => writeTables(tools, grids, tables, places, { step }),
+    async writeTables({ places }) {
+      const early = tables.every((table, i) => isNew(places[i], table)) ? await written : null;
+      // Files of tables that are written once more must be others.
+      written = null;
+      const named = early?.map((table, i) => ({ ...table, tableId: places[i]?.tableId ?? '' }));
+      return named ?? writeTables(tools, grids, tables, places, { step });
+    },
 
     writeRows: ({ tables: chosen }) =>
       writeRows(
@@ -227,10 +268,13 @@ export function handleFiles(tools: FileTools): Handlers {
     },
 
     async forget() {
-      [read, ahead] = [null, null];
+      await Promise.all([ahead?.written, written]);
+      [read, ahead, written] = [null, null, null];
       returned = null;
       comparison = null;
       keep({ grids: [], tables: [] });
+      // What threads may share is not counted by the collector, which would leave it for long.
+      globalThis.gc?.();
       return null;
     },
   };

@@ -1,6 +1,8 @@
 import { setPriority } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
 import { openOneConnection } from '../../../store/duckdb/openOneConnection.ts';
 import { serveRequests } from '../../../store/fileProcesses/child/serveRequests.ts';
+import { openCopyThread, serveCopies } from './copyThread.ts';
 import { explainShortage } from './explainShortage.ts';
 import { handleFiles } from './fileWork.ts';
 import { openOutFolder } from './outFolder.ts';
@@ -16,24 +18,29 @@ const reportEveryMs = 200;
 /** Requests go first. */
 const niceness = 2;
 
-// Before anything starts a thread, since threads have a priority of their own and take over that of who starts them.
-try {
-  setPriority(niceness);
-} catch {
-  // Not permitted on some machines.
-}
+if (isMainThread) serveFiles();
+else serveCopies(outDir);
 
-serveRequests<StepRequest>(async (send) => {
-  let nextReport = 0;
-  const handlers = handleFiles({
-    engine: await openOneConnection(512),
-    blobs: openOutFolder(outDir),
-    step(done, total) {
-      const now = Date.now();
-      if (now < nextReport && done !== total) return;
-      nextReport = now + reportEveryMs;
-      send({ note: { done, total } });
-    },
-  });
-  return (request) => (handlers[request.op] as (request: StepRequest) => Promise<unknown>)(request);
-}, explainShortage);
+function serveFiles(): void {
+  // Before anything starts a thread, since threads have a priority of their own and take over that of who starts them.
+  try {
+    setPriority(niceness);
+  } catch {
+    // Not permitted on some machines.
+  }
+  serveRequests<StepRequest>(async (send) => {
+    let nextReport = 0;
+    const handlers = handleFiles({
+      engine: await openOneConnection(512),
+      blobs: openOutFolder(outDir),
+      copyThread: openCopyThread(new URL(import.meta.url), outDir),
+      step(done, total) {
+        const now = Date.now();
+        if (now < nextReport && done !== total) return;
+        nextReport = now + reportEveryMs;
+        send({ note: { done, total } });
+      },
+    });
+    return (request) => (handlers[request.op] as (request: StepRequest) => Promise<unknown>)(request);
+  }, explainShortage);
+}

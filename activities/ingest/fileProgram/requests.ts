@@ -23,9 +23,9 @@ import type { TableTarget } from '../writeTables.ts';
  * written are named in place of their blob keys. `structure` and `buildRegions` leave tables in its memory for what follows.
  */
 export interface Steps {
-  /** `next`: what `structure` will be asked for, which is worked out while the caller stores the tables. */
+  /** `next`: what `structure` will be asked for, which is worked out meanwhile. */
   writeRaw: {
-    request: { input: FileInput; rowBases: [sheet: string, rowBase: number][]; next: WantedStructure | null };
+    request: { input: FileInput; rowBases: [sheet: string, rowBase: number][]; next: NextStructure | null };
     reply: RawSheet[];
   };
   writeRecords: {
@@ -74,6 +74,12 @@ export interface Steps {
   endComparison: { request: object; reply: Buffer };
   /** The file is done. */
   forget: { request: object; reply: null };
+}
+
+export interface NextStructure {
+  wanted: WantedStructure;
+  /** Whether it may be there before the raw tables are, because nobody waits for those. */
+  mayBeFirst: boolean;
 }
 
 export interface WantedStructure {

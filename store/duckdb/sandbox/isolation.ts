@@ -34,6 +34,7 @@ const nodeFlags = ({ heapMb, youngMb, threads }: ProgramLimits) => [
   `--v8-pool-size=${threads}`,
   `--max-old-space-size=${heapMb}`,
   ...(youngMb ? [`--max-semi-space-size=${youngMb}`] : []),
+  '--expose-gc',
   '--disable-proto=delete',
   '--disallow-code-generation-from-strings',
 ];
