@@ -133,6 +133,51 @@ describe.each(['any', 'none'] as const)('a process that works on files, with iso
     await expect(files.use('usr_1', structure, { resume: 'job_1' })).rejects.toThrow();
   });
 
+  it('writes raw tables of a large file beside structured ones, and has those when they are asked for', async () => {
+    const files = await open({ isolation });
+    type Sheets = { rowCount: number; cells: number; layers: { key: string; bytes: number }[] }[];
+    const describe = (sheets: Sheets) =>
+      sheets.map(({ layers, ...sheet }) => ({ ...sheet, layers: layers.map(({ key: _, ...layer }) => layer) }));
+    const plain = (await files.use('usr_1', (process) => writeRaw(process, large))) as Sheets;
+    const wanted = { sourceName: 'book', naming: 'en', choice: null, known: null, layouts: [] };
+    const beside = await files.use(
+      'usr_1',
+      async (process) => {
+        const next = { wanted, mayBeFirst: true };
+        const sheets = await process.ask({ op: 'writeRaw', input: await inputOf(process, large), rowBases: [], next } as { op: string });
+        for (const { layers } of sheets as Sheets)
+          for (const { key } of layers) await process.take(key, join(dir, `beside-${isolation}-${key}`));
+        return sheets as Sheets;
+      },
+      { hold: 'job_1' },
+    );
+    expect(describe(beside)).toEqual(describe(plain));
+    // Files of the thread have names of their own.
+    expect(beside[0]?.layers[0]?.key).toMatch(/^raw/);
+    await files.use(
+      'usr_1',
+      async (process) => {
+        const input = { path: 'gone', format: 'xlsx', filename: 'book.xlsx' };
+        const { tables } = (await process.ask({ op: 'structure', input, wanted } as { op: string })) as {
+          tables: { rowCount: number; columns: object[] }[];
+        };
+        const places = tables.map(({ columns }, i) => ({
+          tableId: `tbl_${i}`,
+          prefix: '',
+          rowBase: 0,
+          columnIds: columns.map((_, k) => k + 1),
+        }));
+        const written = (await process.ask({ op: 'writeTables', places } as { op: string })) as (Sheets[number] & { tableId: string })[];
+        expect(written.map(({ tableId, rowCount }) => [tableId, rowCount])).toEqual(
+          tables.map(({ rowCount }, i) => [`tbl_${i}`, rowCount]),
+        );
+        for (const { layers } of written)
+          for (const { key } of layers) await process.take(key, join(dir, `structured-${isolation}-${key}`));
+      },
+      { resume: 'job_1' },
+    );
+  });
+
   it.each([
     ['time', { timeMs: 300 }, /seconds that one file may take/],
     ['memory', { memoryBytes: 90 * mib }, /memory/],
