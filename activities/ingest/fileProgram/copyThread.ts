@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { parentPort, Worker } from 'node:worker_threads';
+import { parentPort, threadId, Worker } from 'node:worker_threads';
 import { DomainError, type ProblemCode } from '../../../core/errors.ts';
 import { type CopiedGrid, type PlaceSheet, type RawSheet, writeGrids } from '../writeRaw.ts';
 import { explainShortage } from './explainShortage.ts';
@@ -60,7 +60,7 @@ function pickCopied(grid: CopiedGrid): CopiedGrid {
 
 /** In the thread: waits for a job and answers it. */
 export function serveCopies(outDir: string): void {
-  const blobs = openOutFolder(outDir, 'raw');
+  const blobs = openOutFolder(outDir, `raw${threadId}.`);
   parentPort?.once('message', async ({ grids, rowBases }: Job) => {
     const reply = (answer: Reply) => parentPort?.postMessage(answer);
     try {

@@ -1,7 +1,8 @@
 import { DomainError } from '../../../core/errors.ts';
 
 /** How JavaScript and DuckDB say that memory is short, or that a text or list is too long. */
-const shortage = /^Out of Memory Error|allocation failed|Invalid (?:string|array|typed array) length|longer than 0x|size exceeded/;
+const shortage =
+  /^Out of Memory Error|allocation failed|Invalid (?:string|array|typed array) length|longer than 0x|size exceeded|reaching memory limit/;
 
 /** Turns a lack of memory into a refusal of the file; returns other errors unchanged. */
 export function explainShortage(error: unknown): unknown {

@@ -100,10 +100,7 @@ const placeNew = ({ columns }: OutputTable): TableTarget => ({
 });
 
 const isNew = (place: TableTarget | undefined, { columns }: OutputTable): boolean =>
-  place?.rowBase === 0 &&
-  !place.rowIds &&
-  place.columnIds.length === columns.length &&
-  place.columnIds.every((id, k) => id === k + 1);
+  place?.rowBase === 0 && !place.rowIds && place.columnIds.length === columns.length && place.columnIds.every((id, k) => id === k + 1);
 
 /** The work on one file after the other, each in several steps. */
 export function handleFiles(tools: FileTools): Handlers {

@@ -2,6 +2,7 @@ import { DomainError } from '../../../core/errors.ts';
 import type { Grid } from '../../../core/grid/grid.ts';
 import { WorkbookFile } from '../../../store/xlsx/index.ts';
 import type { ReadLimits } from '../../../store/xlsx/readLimits.ts';
+import { explainShortage } from './explainShortage.ts';
 
 /** How much of a file may be kept in memory. */
 export type KeepLimits = Pick<ReadLimits, 'cellsInMemory' | 'formulaCharacters'>;
@@ -16,7 +17,8 @@ export async function readKept(path: string, limits: KeepLimits, step: (done: nu
       await workbook.close();
     }
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'too-large') return null;
+    const why = explainShortage(error);
+    if (why instanceof DomainError && why.code === 'too-large') return null;
     throw error;
   }
 }
