@@ -33,7 +33,7 @@ export interface CopyThread {
 const youngMb = 24;
 
 /** @param program what a thread runs: `serveCopies`. It ends after each workbook, and gives back all its memory. */
-export function openCopyThread(program: URL, outDir: string): CopyThread {
+export function openCopyThread(program: string, outDir: string): CopyThread {
   return {
     async copy(grids, rowBases) {
       const thread = new Worker(program, { argv: ['', outDir], resourceLimits: { maxYoungGenerationSizeMb: youngMb } });

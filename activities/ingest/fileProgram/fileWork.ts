@@ -150,9 +150,10 @@ export function handleFiles(tools: FileTools): Handlers {
     const thread = cells > manyCells ? tools.copyThread : undefined;
     const copying = thread?.copy(kept, rowBases) ?? writeGrids(tools, kept, placeByBase(rowBases));
     const work = () => next && workAhead(kept, { format: input.format }, next.wanted, rowBases.length === 0);
-    if (thread && next?.mayBeFirst) work();
+    const isBeside = thread !== undefined && next?.mayBeFirst === true;
+    if (isBeside) work();
     const sheets = await copying;
-    if (!ahead) setImmediate(work);
+    if (!isBeside) setImmediate(work);
     return sheets;
   };
 
@@ -209,8 +210,10 @@ export function handleFiles(tools: FileTools): Handlers {
       const early = tables.every((table, i) => isNew(places[i], table)) ? await written : null;
       // Files of tables that are written once more must be others.
       written = null;
-      const named = early?.map((table, i) => ({ ...table, tableId: places[i]?.tableId ?? '' }));
-      return named ?? writeTables(tools, grids, tables, places, { step });
+      if (!early) return writeTables(tools, grids, tables, places, { step });
+      const rows = early.reduce((sum, { rowCount }) => sum + rowCount, 0);
+      step(rows, rows);
+      return early.map((table, i) => ({ ...table, tableId: places[i]?.tableId ?? '' }));
     },
 
     writeRows: ({ tables: chosen }) =>

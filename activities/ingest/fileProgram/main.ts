@@ -13,7 +13,7 @@ import type { StepRequest } from './requests.ts';
  * their path, and what it makes of them goes to a folder.
  */
 
-const [, outDir = '/out'] = process.argv.slice(2);
+const [, program = '', , outDir = '/out'] = process.argv;
 const reportEveryMs = 200;
 /** Requests go first. */
 const niceness = 2;
@@ -33,7 +33,7 @@ function serveFiles(): void {
     const handlers = handleFiles({
       engine: await openOneConnection(512),
       blobs: openOutFolder(outDir),
-      copyThread: openCopyThread(new URL(import.meta.url), outDir),
+      copyThread: openCopyThread(program, outDir),
       step(done, total) {
         const now = Date.now();
         if (now < nextReport && done !== total) return;

@@ -10,7 +10,7 @@ import { readWorkbook } from '../../../store/xlsx/index.ts';
 import type { FileInput, Reader } from './requests.ts';
 
 /**
- * What a cell may take while its file is structured and written. A list of 12 million, short texts among them, takes 60 bytes for
+ * What a cell may take while its file is structured and written. A list of 12 million, short texts among them, takes 70 bytes for
  * each; as much again is for longer texts and for what sheets of another shape need.
  */
 const bytesOfCell = 128;
