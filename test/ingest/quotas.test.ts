@@ -156,7 +156,6 @@ describe('an account without room', () => {
 });
 
 describe('results of queries', () => {
-  /** About 80 kB. */
   /** Each is kept as a file of about 80 kB, and none is the answer to another. */
   const large = (n: number) => `SELECT CAST(i AS FLOAT) AS f, ${n} AS n FROM range(20000) AS r(i)`;
 
@@ -184,6 +183,16 @@ describe('results of queries', () => {
       [ids],
     );
     expect((await listBlobs(own.workbookId)).sort()).toEqual(rows.map((row) => row.blob_key).sort());
+  });
+
+  it('begin to go before there is no room, so that nobody waits for it', async () => {
+    const own = await openAccount();
+    const ids: string[] = [];
+    const nearlyFull = 0.95 * 300_000;
+    for (let bytes = 0; bytes <= nearlyFull && ids.length < 60; { results_bytes: bytes } = await own.readStorage())
+      ids.push((await own.query(`SELECT CAST(i AS FLOAT) AS f, ${ids.length} AS n FROM range(2000) AS r(i)`)).id);
+    await expect.poll(async () => (await own.readResult(ids[0] as string)).response.status).toBe(410);
+    ok(await own.readResult(ids.at(-1) as string));
   });
 
   it('are said to be lost when their file went while they were read', async () => {
