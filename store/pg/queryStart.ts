@@ -23,6 +23,8 @@ interface Found {
   last: StoredResult[] | null;
 }
 
+const [reviveWorkbook, reviveTable] = [reviveDates(workbooks), reviveDates(tables)];
+
 /** By workbook id, and by all else as a JSON object. */
 const queryStart = defineLookup<Found>(
   'query_start',
@@ -41,8 +43,8 @@ export async function findQueryStart(
   const keys = { asker: userId, account: accountId ?? '', asked: askedKey, names: onlyStorable(names) };
   const found = await db.lookUpInAccounts(queryStart, asked.workbookId, JSON.stringify(keys));
   return {
-    workbook: found?.workbook ? reviveDates(workbooks, found.workbook) : null,
-    tables: (found?.tables ?? []).map((row) => asTableAt(reviveDates(tables, row))),
+    workbook: found?.workbook ? reviveWorkbook(found.workbook) : null,
+    tables: (found?.tables ?? []).map((row) => asTableAt(reviveTable(row))),
     last: await Promise.all((found?.last ?? []).map(asResult)),
   };
 }

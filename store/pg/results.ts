@@ -34,8 +34,10 @@ export async function listLastResults(lookUpAll: LookUpAll, askedKey: string): P
 }
 
 export async function asResult(record: StoredResult): Promise<ResultRecord> {
-  return unpackContent(reviveDates(results, record));
+  return unpackContent(reviveResult(record));
 }
+
+const reviveResult = reviveDates(results);
 
 /** As JSON: the newest results of the question `k.asked`. Rules come and go, so that not only the newest may be the answer. */
 export const lastOfQuestion = `

@@ -17,13 +17,14 @@ export function buildJson(columns: Record<string, AnyColumn>, alias: string): st
   return `json_build_object(${Object.entries(columns).map(([name, column]) => `'${name}', ${alias}."${column.name}"`)})`;
 }
 
-/** A row that came as JSON, in which moments are texts. */
-export function reviveDates<Row extends object>(table: Table, row: Row): Row {
-  const dates = Object.entries(getTableColumns(table)).flatMap(([name, { dataType }]) => {
-    const text = (row as Record<string, unknown>)[name];
-    return dataType === 'date' && typeof text === 'string' ? [[name, new Date(text)]] : [];
-  });
-  return { ...row, ...Object.fromEntries(dates) };
+/** For rows of a table that come as JSON, in which moments are texts. Changes them. */
+export function reviveDates(table: Table): <Row extends object>(row: Row) => Row {
+  const dates = Object.entries(getTableColumns(table)).flatMap(([name, { dataType }]) => (dataType === 'date' ? [name] : []));
+  return (row) => {
+    const fields = row as Record<string, unknown>;
+    for (const name of dates) if (typeof fields[name] === 'string') fields[name] = new Date(fields[name]);
+    return row;
+  };
 }
 
 /** The driver returns bigint as text. All of the schema's fit into a double, which it returns as a number. */
