@@ -23,5 +23,6 @@ export function findFileProgram(memoryBytes: number): Promise<ChildProgram> {
     heapMb: Math.max(64, Math.floor((0.75 * memoryBytes) / MIB)),
     youngMb: 32,
     threads: 2,
+    collects: true,
   });
 }

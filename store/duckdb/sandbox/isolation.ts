@@ -30,27 +30,25 @@ const setLimits = (memoryBytes: number) => `{ echo 800 > /proc/self/oom_score_ad
 ulimit -c 0; ulimit -f ${fileLimitBlocks}; ulimit -d ${Math.ceil(memoryBytes / 1024)} || exit 71
 exec "$@"`;
 
-const nodeFlags = ({ heapMb, youngMb, threads }: ProgramLimits) => [
+const nodeFlags = ({ heapMb, youngMb, threads, collects }: ProgramLimits) => [
   `--v8-pool-size=${threads}`,
   `--max-old-space-size=${heapMb}`,
   ...(youngMb ? [`--max-semi-space-size=${youngMb}`] : []),
-  '--expose-gc',
+  ...(collects ? ['--expose-gc'] : []),
   '--disable-proto=delete',
   '--disallow-code-generation-from-strings',
 ];
 
-/** To plan a query takes many small pieces of memory, and frees them: the next query takes the same ones, if they are kept at hand. */
-const keepMemory = { tcache_count: 1_000, trim_threshold: 16 * 1024 * 1024, mmap_threshold: 4 * 1024 * 1024 };
-
 /** The whole environment; our own variables are not passed on. Dates without a zone are the same on every machine. */
-const listVariables = ({ threads }: ProgramLimits) => ({
-  UV_THREADPOOL_SIZE: String(threads),
-  MALLOC_ARENA_MAX: '2',
-  GLIBC_TUNABLES: Object.entries(keepMemory)
-    .map(([name, value]) => `glibc.malloc.${name}=${value}`)
-    .join(':'),
-  TZ: 'UTC',
-});
+const listVariables = ({ threads, malloc = {} }: ProgramLimits) => {
+  const tunables = Object.entries(malloc).map(([name, value]) => `glibc.malloc.${name}=${value}`);
+  return {
+    UV_THREADPOOL_SIZE: String(threads),
+    MALLOC_ARENA_MAX: '2',
+    ...(tunables.length > 0 ? { GLIBC_TUNABLES: tunables.join(':') } : {}),
+    TZ: 'UTC',
+  };
+};
 
 function run(limits: ProgramLimits, command: string[], owner: FileOwner | null) {
   return spawnLimited({ memoryBytes: limits.memoryBytes, env: listVariables(limits), command, owner });

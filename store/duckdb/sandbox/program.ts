@@ -28,13 +28,20 @@ export interface ProgramLimits {
   youngMb?: number;
   /** For compilation, garbage collection and files; each takes memory. */
   threads: number;
+  /** What the C library keeps at hand of freed memory, by its own names. Its own defaults otherwise. */
+  malloc?: Record<string, number>;
+  /** Whether it collects its garbage when it wants to. */
+  collects?: boolean;
 }
 
 const entries = { sandbox: 'store/duckdb/sandbox/child/main.ts' };
 const sources = ['core', 'store/builds', 'store/byteBuffer.ts', 'store/duckdb'];
 
+/** To plan a query takes many small pieces of memory, and frees them: the next query takes the same ones, if they are kept at hand. */
+const malloc = { tcache_count: 1_000, trim_threshold: 16 * 1024 * 1024, mmap_threshold: 4 * 1024 * 1024 };
+
 /** DuckDB's own limit is lower than that of the process. One thread, because more would take memory that the query needs. */
-const limits: ProgramLimits = { memoryBytes: 1_073_741_824, heapMb: 256, threads: 1 };
+const limits: ProgramLimits = { memoryBytes: 1_073_741_824, heapMb: 256, threads: 1, malloc };
 
 export const findChildProgram = () => describeProgram(prepareChildBundle, limits);
 
