@@ -25,30 +25,31 @@ interface Job {
 type Reply = { sheets: RawSheet[] } | { refusal: { code: ProblemCode; detail: string; suggestedFix: string } } | { error: Error };
 
 export interface CopyThread {
-  /** Writes to the folder. Begins at once; the caller may go on computing. */
+  /** Writes to the folder, once. Begins at once; the caller may go on computing. */
   copy(grids: CopiedGrid[], rowBases: RowBases): Promise<RawSheet[]>;
+  end(): Promise<unknown>;
 }
 
 /** Of the youngest objects of the thread, which makes few. */
 const youngMb = 24;
 
-/** @param program what a thread runs: `serveCopies`. It ends after each workbook, and gives back all its memory. */
-export function openCopyThread(program: string, outDir: string): CopyThread {
+/** @param program what a thread runs: `serveCopies`. It is for one workbook, and gives back all its memory when it ends. */
+export function startCopyThread(program: string, outDir: string): CopyThread {
+  const thread = new Worker(program, { argv: ['', outDir], resourceLimits: { maxYoungGenerationSizeMb: youngMb } });
+  const answer = once(thread, 'message') as Promise<[Reply]>;
+  // Who copies hears of a failure, also of one before.
+  answer.catch(() => {});
   return {
     async copy(grids, rowBases) {
-      const thread = new Worker(program, { argv: ['', outDir], resourceLimits: { maxYoungGenerationSizeMb: youngMb } });
-      try {
-        const job: Job = { grids: grids.map(pickCopied), rowBases };
-        thread.postMessage(job);
-        const [reply] = (await once(thread, 'message')) as [Reply];
-        if ('sheets' in reply) return reply.sheets;
-        if ('error' in reply) throw reply.error;
-        const { code, detail, suggestedFix } = reply.refusal;
-        throw new DomainError(code, detail, suggestedFix);
-      } finally {
-        await thread.terminate();
-      }
+      const job: Job = { grids: grids.map(pickCopied), rowBases };
+      thread.postMessage(job);
+      const [reply] = await answer;
+      if ('sheets' in reply) return reply.sheets;
+      if ('error' in reply) throw reply.error;
+      const { code, detail, suggestedFix } = reply.refusal;
+      throw new DomainError(code, detail, suggestedFix);
     },
+    end: () => thread.terminate(),
   };
 }
 

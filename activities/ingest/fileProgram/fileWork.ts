@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { checkFormulas, computeFormulas } from '../../../core/formula/computeFormulas.ts';
 import type { Grid } from '../../../core/grid/grid.ts';
 import { nameRecordColumns } from '../../../core/structuring/headers/columnNames.ts';
@@ -47,10 +48,12 @@ export type Handlers = { [Op in Step]: (request: Steps[Op]['request']) => Promis
 
 /** Copying fewer cells takes less than starting a thread does. */
 const manyCells = 250_000;
+/** Files that mostly have so many: the thread starts while they are read. */
+const manyBytes = 2_000_000;
 
 export interface FileTools extends DraftStorage {
-  /** Writes the raw tables of large workbooks beside other work, to the folder of the blobs. */
-  copyThread?: CopyThread;
+  /** Starts a thread that writes the raw tables of a large workbook beside other work, to the folder of the blobs. */
+  startCopyThread?(): CopyThread;
   /** Reports progress. */
   step(done: number, total: number | null): void;
 }
@@ -145,9 +148,11 @@ export function handleFiles(tools: FileTools): Handlers {
   };
 
   /** The structure is worked out while the raw tables are written, or, after the answer, while the caller stores them. */
-  const copyKept = async (kept: Grid[], { input, rowBases, next }: Steps['writeRaw']['request']): Promise<RawSheet[]> => {
-    const cells = kept.reduce((sum, { size }) => sum + size, 0);
-    const thread = cells > manyCells ? tools.copyThread : undefined;
+  const copyKept = async (
+    kept: Grid[],
+    { input, rowBases, next }: Steps['writeRaw']['request'],
+    thread: CopyThread | undefined,
+  ): Promise<RawSheet[]> => {
     const copying = thread?.copy(kept, rowBases) ?? writeGrids(tools, kept, placeByBase(rowBases));
     const work = () => next && workAhead(kept, { format: input.format }, next.wanted, rowBases.length === 0);
     const isBeside = thread !== undefined && next?.mayBeFirst === true;
@@ -160,8 +165,17 @@ export function handleFiles(tools: FileTools): Handlers {
   return {
     async writeRaw(request) {
       const { input, rowBases, next } = request;
-      read = next && input.format === 'xlsx' ? await readKept(input.path, memoryLimits, step) : null;
-      return read ? copyKept(read, request) : (await writeRaw(tools, input, placeByBase(rowBases), { step })).sheets;
+      const isKept = next !== null && input.format === 'xlsx';
+      let thread = isKept && (await stat(input.path)).size > manyBytes ? tools.startCopyThread?.() : undefined;
+      try {
+        read = isKept ? await readKept(input.path, memoryLimits, step) : null;
+        if (!read) return (await writeRaw(tools, input, placeByBase(rowBases), { step })).sheets;
+        const hasMany = read.reduce((sum, { size }) => sum + size, 0) > manyCells;
+        if (hasMany) thread ??= tools.startCopyThread?.();
+        return await copyKept(read, request, hasMany ? thread : undefined);
+      } finally {
+        await thread?.end();
+      }
     },
 
     async writeRecords({ input, sourceName, choice, before, lastRowId }) {

@@ -2,7 +2,7 @@ import { setPriority } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { openOneConnection } from '../../../store/duckdb/openOneConnection.ts';
 import { serveRequests } from '../../../store/fileProcesses/child/serveRequests.ts';
-import { openCopyThread, serveCopies } from './copyThread.ts';
+import { serveCopies, startCopyThread } from './copyThread.ts';
 import { explainShortage } from './explainShortage.ts';
 import { handleFiles } from './fileWork.ts';
 import { openOutFolder } from './outFolder.ts';
@@ -33,7 +33,7 @@ function serveFiles(): void {
     const handlers = handleFiles({
       engine: await openOneConnection(512),
       blobs: openOutFolder(outDir),
-      copyThread: openCopyThread(program, outDir),
+      startCopyThread: () => startCopyThread(program, outDir),
       step(done, total) {
         const now = Date.now();
         if (now < nextReport && done !== total) return;
