@@ -29,7 +29,8 @@ export class ChunkReader {
     if (chunk === null || chunk.rowCount === 0) {
       this.coming = null;
       this.finished = true;
-      if (this.result.returnType === ResultReturnType.INVALID) throw new FailedWhileRead('a query failed while its rows were read');
+      if (this.result.returnType === ResultReturnType.INVALID)
+        throw new FailedWhileRead('the query failed or was stopped while its rows were read');
       return null;
     }
     this.coming = this.result.fetchChunk();
