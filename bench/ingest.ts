@@ -11,7 +11,7 @@ import type { BenchRig } from './services.ts';
 
 const rounds = 3;
 const rowCount = 200_000;
-const targets = { ratio: 1.5, peakMb: 800, growth: 12 };
+const targets = { ratio: 1.5, peakMb: 800, workerMb: 600, growth: 12 };
 const packages = ['fastexcel==0.21.0', 'duckdb==2.0.0', 'pyarrow==26.0.1'];
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -80,16 +80,19 @@ async function measureUpload({ url, token, workerPid }: BenchRig, file: string, 
     await post(`/api/v1/workbooks/${id}/query`, { sql: 'SELECT count(*) FROM bench' });
     return (performance.now() - start) / 1000;
   };
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round += 1) times.push(await upload(bytes, 'skip'));
-  const quickest = Math.min(...times);
-  const ratio = baseline ? `, ${(quickest / baseline.seconds).toFixed(2)}× fastexcel + DuckDB; wanted: at most ${targets.ratio}×` : '';
-  console.log(`upload to queryable  ${quickest.toFixed(2)} s (skip; the first time ${times[0]?.toFixed(2)} s)${ratio}`);
+  const measure = async (name: string, structuring: string) => {
+    const times: number[] = [];
+    for (let round = 0; round < rounds; round += 1) times.push(await upload(bytes, structuring));
+    const quickest = Math.min(...times);
+    const ratio = baseline ? `, ${(quickest / baseline.seconds).toFixed(2)}× fastexcel + DuckDB; wanted: at most ${targets.ratio}×` : '';
+    console.log(`${name.padEnd(20)} ${quickest.toFixed(2)} s (the first time ${times[0]?.toFixed(2)} s)${ratio}`);
+  };
+  await measure('upload, raw', 'skip');
+  await measure('upload, structured', 'auto');
   const status = await readFile(`/proc/${workerPid}/status`, 'utf8');
   console.log(
-    `the worker's peak    ${(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024).toFixed(0)} MB; wanted: under ${targets.peakMb} MB`,
+    `the worker's peak    ${(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024).toFixed(0)} MB; wanted: under ${targets.workerMb} MB`,
   );
-  console.log(`with structuring     ${(await upload(bytes, 'auto')).toFixed(2)} s`);
 }
 
 /** Compares processor time: on a shared machine elapsed time depends on others. */
