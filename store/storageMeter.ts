@@ -52,12 +52,15 @@ export class StorageMeter {
   /** Counts bytes that are about to be written. Call what is returned when they are, or will not be. */
   hold(accountId: string, bytes: number): () => void {
     this.addHeld(accountId, bytes);
-    return () => {
+    // Both at once: what is being read just now may have been read before the bytes were there.
+    const settle = (found?: StorageUse) => {
+      if (found) found.tables += bytes;
       this.addHeld(accountId, -bytes);
-      const count = (found: StorageUse) => {
-        found.tables += bytes;
-      };
-      this.known.get(accountId)?.use.then(count, () => {});
+    };
+    return () => {
+      const found = this.known.get(accountId);
+      if (found) void found.use.then(settle, () => settle());
+      else settle();
     };
   }
 
