@@ -36,12 +36,14 @@ async function send(filename: string, bytes: Uint8Array): Promise<Ended & { work
   return { ...(await sendFile(target, filename, bytes)), workbookId };
 }
 
-/** How often each activity of a job was started. */
 /** How often work on the file was begun: at once, then step by step. Promoting is not work on it. */
 async function countTries(jobId: string): Promise<number> {
   const { client } = await world.api.services.temporal();
   const { rows } = await world.api.sql.query<{ workflow_id: string }>('SELECT workflow_id FROM jobs WHERE id = $1', [jobId]);
-  const { events } = await client.workflow.getHandle(rows[0]?.workflow_id ?? '').fetchHistory();
+  const workflow = client.workflow.getHandle(rows[0]?.workflow_id ?? '');
+  // A job ends before its workflow, whose history tells of an activity once that has ended.
+  await workflow.result();
+  const { events } = await workflow.fetchHistory();
   const promoting = (events ?? []).find(({ activityTaskScheduledEventAttributes: each }) => each?.activityType?.name === 'promote');
   const attempts = (events ?? []).map(({ activityTaskStartedEventAttributes: started }) =>
     started && String(started.scheduledEventId) !== String(promoting?.eventId) ? (started.attempt ?? 0) : 0,
