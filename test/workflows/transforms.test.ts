@@ -229,7 +229,10 @@ async function interleave<A, B>(held: string, values: string[], first: () => Pro
 
 /** Whether the newest run of a workbook went through at once. One that was given up as a deadlock is tried again. */
 async function wentThrough(workbookId: string): Promise<boolean> {
-  const { events } = await (await newestRun(workbookId, 'transform')).fetchHistory();
+  const run = await newestRun(workbookId, 'transform');
+  // A job ends before its workflow, whose history tells of an activity once that has ended.
+  await run.result().catch(() => {});
+  const { events } = await run.fetchHistory();
   const attempts = events?.flatMap(({ activityTaskStartedEventAttributes: started }) => started?.attempt ?? []) ?? [];
   return attempts.length > 0 && attempts.every((attempt) => attempt === 1);
 }
