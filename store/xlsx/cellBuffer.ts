@@ -10,9 +10,13 @@ const MANY_CELLS = 131_072;
 
 type Cells = Uint32Array | Uint16Array | Uint8Array | Float64Array | Int32Array;
 
-function makeCells<T extends Cells>(kind: new (room: number | SharedArrayBuffer) => T, capacity: number): T {
-  const isShared = capacity >= MANY_CELLS;
-  return new kind(isShared ? new SharedArrayBuffer(capacity * (kind as unknown as Cells).BYTES_PER_ELEMENT) : capacity);
+interface CellsKind<T> {
+  new (room: number | SharedArrayBuffer): T;
+  BYTES_PER_ELEMENT: number;
+}
+
+function makeCells<T extends Cells>(kind: CellsKind<T>, capacity: number): T {
+  return new kind(capacity >= MANY_CELLS ? new SharedArrayBuffer(capacity * kind.BYTES_PER_ELEMENT) : capacity);
 }
 
 export class CellBuffer {
@@ -131,7 +135,7 @@ export class CellBuffer {
   private grow(): void {
     const capacity = this.rows.length * 2;
     const grow = <T extends Cells>(from: T): T => {
-      const grown = makeCells(from.constructor as new (room: number | SharedArrayBuffer) => T, capacity);
+      const grown = makeCells(from.constructor as CellsKind<T>, capacity);
       grown.set(from);
       return grown;
     };

@@ -18,9 +18,12 @@ export async function keepHistory(name: string, handle: WorkflowHandle): Promise
   writeFileSync(path, `${hideRecorder(JSON.stringify(History.fromObject(await handle.fetchHistory()), null, 1))}\n`);
 }
 
-/** Which process on which machine has recorded it is nobody's business, and would differ each time. */
+/** Which process on which machine has recorded it, and from which folder, is nobody's business, and would differ each time. */
 export function hideRecorder(text: string): string {
-  return text.replaceAll(/"identity": "[^"]*"/g, '"identity": "recorder"').replaceAll(/"\d+@[\w.]+/g, '"recorder');
+  return text
+    .replaceAll(/"identity": "[^"]*"/g, '"identity": "recorder"')
+    .replaceAll(/"\d+@[\w.]+/g, '"recorder')
+    .replaceAll(/\/[^\s"()]*?\/(?=(?:activities|store|workflows)\/)/g, '');
 }
 
 export function listHistories(): { name: string; text: string }[] {
