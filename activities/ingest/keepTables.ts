@@ -11,13 +11,5 @@ export async function keepTables(
   step: (done: number, total: number | null) => void,
 ): Promise<WrittenTable[]> {
   const written = made.length > 0 ? await file.ask('writeTables', { places }, ({ done, total }) => step(done, total)) : [];
-  return file.keepEach(written, async (table, index) => {
-    const prefix = places[index]?.prefix ?? '';
-    return {
-      ...table,
-      layers: await file.keepLayers(prefix, table.layers),
-      provenanceKey: table.provenanceKey && (await file.keep(prefix, table.provenanceKey)).key,
-      kept: table.kept && { ...table.kept, key: (await file.keep(prefix, table.kept.key)).key },
-    };
-  });
+  return file.keepFiles(written, (_, index) => places[index]?.prefix ?? '');
 }

@@ -39,7 +39,6 @@ import { scanRecords } from './scanRecords.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
 import { findWantedStructure } from './wantedStructure.ts';
 import { workOnFile } from './workOnFile.ts';
-import type { RawSheet } from './writeRaw.ts';
 
 /** What the step that follows at once need not read again. */
 export interface LandedFile {
@@ -112,11 +111,7 @@ async function scanFile(
   const write = (next: NextStructure | null) =>
     workOnFile(services, job.userId, file, limits, async (open) => {
       const written = await open.ask('writeRaw', { input: open.input, rowBases, next }, ({ done, total }) => progress.step(done, total));
-      return open.keepEach(written, async (sheet): Promise<RawSheet> => {
-        const prefix = tablePrefix({ ...source, id: placeOf(sheet.sheet).tableId });
-        const layers = await open.keepLayers(prefix, sheet.layers);
-        return { ...sheet, layers, kept: sheet.kept && { ...sheet.kept, key: (await open.keep(prefix, sheet.kept.key)).key } };
-      });
+      return open.keepFiles(written, ({ sheet }) => tablePrefix({ ...source, id: placeOf(sheet).tableId }));
     });
   const sheets = await write(next).catch((error: unknown) => {
     // A copy takes little, so that a file which is too much for structuring lands all the same.

@@ -41,7 +41,8 @@ export async function scanRecords(
       },
       ({ done, total }) => progress.step(done, total),
     );
-    return { ...written, layers: await open.keepLayers(tablePrefix({ ...source, id: tableId }), written.layers) };
+    const [kept] = await open.keepFiles([written], () => tablePrefix({ ...source, id: tableId }));
+    return kept ?? written;
   });
   await progress.settle();
   const sheet = basename(file.filename, extname(file.filename));

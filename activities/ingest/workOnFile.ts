@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Layer } from '../../core/table/table.ts';
+import { limitConcurrency } from '../../store/blobs/limitConcurrency.ts';
 import type { FileProcess, Progress } from '../../store/fileProcesses/fileProcess.ts';
 import type { UseLimits } from '../../store/fileProcesses/openFileProcesses.ts';
 import { unpackParquet } from '../../store/records/parquetRecords.ts';
@@ -8,8 +9,21 @@ import type { Services } from '../../store/services.ts';
 import type { FileInput, Step, Steps } from './fileProgram/requests.ts';
 import { type SourceFile, withSourceFile } from './readSourceFile.ts';
 
-/** Tables whose files are put into the blob store at a time. */
-const keptAtOnce = 16;
+/** Files that are put into the blob store at a time. */
+const keptAtOnce = 32;
+
+/** The files of a table, by the names that the process gave them, or by their keys. */
+interface TableFiles {
+  layers: Layer[];
+  provenanceKey?: string | null;
+  kept?: { key: string } | null;
+}
+
+const listNames = ({ layers, provenanceKey, kept }: TableFiles): string[] => [
+  ...layers.flatMap((layer) => (layer.kind === 'log' ? [] : [layer.key])),
+  ...(provenanceKey ? [provenanceKey] : []),
+  ...(kept ? [kept.key] : []),
+];
 
 type ReportProgress = (progress: Progress) => void;
 
@@ -46,23 +60,23 @@ export class OpenFile {
     return { key, bytes: size };
   }
 
-  async keepLayers(prefix: string, layers: Layer[]): Promise<Layer[]> {
-    const kept: Layer[] = [];
-    for (const layer of layers) kept.push(layer.kind === 'log' ? layer : { ...layer, ...(await this.keep(prefix, layer.key)) });
-    return kept;
-  }
-
-  /** Keeps the files of several things, some at a time. All that was begun is waited for, so that `dropKept` finds every file. */
-  async keepEach<T, R>(things: T[], keep: (thing: T, index: number) => Promise<R>): Promise<R[]> {
-    const kept: R[] = [];
-    for (let first = 0; first < things.length; first += keptAtOnce) {
-      const some = await Promise.allSettled(things.slice(first, first + keptAtOnce).map((thing, k) => keep(thing, first + k)));
-      for (const each of some) {
-        if (each.status === 'rejected') throw each.reason;
-        kept.push(each.value);
-      }
-    }
-    return kept;
+  /** The same for all files of several tables, each below its own prefix. Some are put at a time. */
+  async keepFiles<T extends TableFiles>(tables: T[], prefixOf: (table: T, index: number) => string): Promise<T[]> {
+    const runLimited = limitConcurrency(keptAtOnce);
+    const keys = new Map<string, { key: string; bytes: number }>();
+    const keeping = tables.flatMap((table, index) => {
+      const prefix = prefixOf(table, index);
+      return listNames(table).map((name) => runLimited(async () => keys.set(name, await this.keep(prefix, name))));
+    });
+    // All are waited for, so that `dropKept` finds every file.
+    for (const each of await Promise.allSettled(keeping)) if (each.status === 'rejected') throw each.reason;
+    const keyOf = (name: string) => keys.get(name)?.key ?? '';
+    return tables.map((table) => ({
+      ...table,
+      layers: table.layers.map((layer) => (layer.kind === 'log' ? layer : { ...layer, ...keys.get(layer.key) })),
+      ...(table.provenanceKey ? { provenanceKey: keyOf(table.provenanceKey) } : {}),
+      ...(table.kept ? { kept: { ...table.kept, key: keyOf(table.kept.key) } } : {}),
+    }));
   }
 
   /** What cannot be removed now is collected later. */

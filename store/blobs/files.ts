@@ -1,52 +1,105 @@
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { closeSync, fchmodSync, fstatSync, fsync, futimesSync, mkdirSync, openSync, read, readSync, renameSync } from 'node:fs';
+import { copyFile, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
+import { promisify } from 'node:util';
 import { BlobError } from './blobStore.ts';
 import { parseKey } from './keys.ts';
 
-/** Handling of local files, for both the folder store and the S3 store. */
+/**
+ * Handling of local files, for both the folder store and the S3 store. What the kernel answers from its memory is called
+ * synchronously: handing it to a thread takes several times as long, and a workbook makes a hundred small files. Only syncs and
+ * the content of large files wait for the disk.
+ */
 
 const readBytes = 1024 * 1024;
+const readAtOnceBytes = 256 * 1024;
+const syncOpened = promisify(fsync);
+const readOpened = promisify(read);
+
+/** Opens a file for reading while `work` runs. */
+async function withFile<T>(path: string, work: (file: number) => Promise<T>): Promise<T> {
+  const file = openSync(path, 'r');
+  try {
+    return await work(file);
+  } finally {
+    closeSync(file);
+  }
+}
 
 export async function hashFile(path: string): Promise<{ sha256: string; size: number }> {
+  return withFile(path, hashOpened);
+}
+
+async function hashOpened(file: number): Promise<{ sha256: string; size: number }> {
   const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(readBytes);
+  // With room for one more byte, a small file ends with the first piece.
+  const buffer = Buffer.allocUnsafe(Math.min(readBytes, fstatSync(file).size + 1));
+  const readPiece = async () =>
+    buffer.length <= readAtOnceBytes ? readSync(file, buffer) : (await readOpened(file, buffer, 0, buffer.length, null)).bytesRead;
   let size = 0;
-  const handle = await open(path, 'r');
-  try {
-    for (let { bytesRead } = await handle.read(buffer); bytesRead > 0; { bytesRead } = await handle.read(buffer)) {
-      hash.update(buffer.subarray(0, bytesRead));
-      size += bytesRead;
-    }
-  } finally {
-    await handle.close();
+  for (let bytes = buffer.length; bytes === buffer.length; ) {
+    bytes = await readPiece();
+    hash.update(buffer.subarray(0, bytes));
+    size += bytes;
   }
   return { sha256: hash.digest('hex'), size };
 }
 
+/** Hashes a file, makes it as old as now, and flushes it to disk. */
+export async function finishFile(path: string, mode?: number): Promise<{ sha256: string; size: number }> {
+  return withFile(path, async (file) => {
+    const hashed = await hashOpened(file);
+    if (mode !== undefined) fchmodSync(file, mode);
+    const now = new Date();
+    futimesSync(file, now, now);
+    await syncOpened(file);
+    return hashed;
+  });
+}
+
 /** Flushes a file to disk; for a folder, the names in it. */
 export async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await withFile(path, syncOpened);
+}
+
+type SyncFolder = (folder: string) => Promise<void>;
+
+/**
+ * Syncs folders for several writers: those who come while a sync waits for the one before it share it. One that has begun is
+ * not shared, because it may miss what was renamed since.
+ */
+export function openFolderSyncs(): SyncFolder {
+  const running = new Map<string, Promise<void>>();
+  const waiting = new Map<string, Promise<void>>();
+  return (folder) => {
+    const start = (): Promise<void> => {
+      waiting.delete(folder);
+      const run = syncPath(folder).finally(() => running.get(folder) === run && running.delete(folder));
+      running.set(folder, run);
+      return run;
+    };
+    const before = running.get(folder);
+    if (!before) return start();
+    const next = waiting.get(folder) ?? before.then(start, start);
+    waiting.set(folder, next);
+    return next;
+  };
 }
 
 /** Makes a folder below `root` and syncs its parents: a file counts as stored only when its folders are durable too. */
-export async function makeFolder(path: string, root: string, mode?: number): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode });
+export async function makeFolder(path: string, root: string, sync: SyncFolder, mode?: number): Promise<void> {
+  const first = mkdirSync(path, { recursive: true, mode });
   if (first === undefined) return;
   // Up to the root: a parent may have just been made by another writer that has not synced it yet.
-  for (let parent = dirname(path); parent.length >= root.length; parent = dirname(parent)) await syncPath(parent);
+  for (let parent = dirname(path); parent.length >= root.length; parent = dirname(parent)) await sync(parent);
 }
 
 /** Renames; across file systems it copies to a draft first, so that no reader sees half a file. */
 export async function moveFile(from: string, to: string, draft: () => Promise<string>): Promise<void> {
   try {
-    await rename(from, to);
+    renameSync(from, to);
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error;
     const copy = await draft();

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, opendir, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, opendir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BlobError, type BlobStore, type OpenedBlobs } from './blobStore.ts';
-import { errorCode, hashFile, makeFolder, moveFile, readVerified, removeOldFiles, syncPath, takeOver } from './files.ts';
+import { errorCode, finishFile, makeFolder, moveFile, openFolderSyncs, readVerified, removeOldFiles, takeOver } from './files.ts';
 import { checkPrefix, makeKey, parseKey, tryParseKey } from './keys.ts';
 
 /** Keys never contain names that begin with a dot, so these folders cannot collide with blobs. */
@@ -22,6 +22,7 @@ class FolderStore implements BlobStore {
   private readonly drafts: string;
   /** Folders being made, so that concurrent puts into a new one share one sync. */
   private readonly folders = new Map<string, Promise<void>>();
+  private readonly syncFolder = openFolderSyncs();
 
   constructor(
     private readonly root: string,
@@ -37,12 +38,8 @@ class FolderStore implements BlobStore {
   /** Synced in this order to survive a crash: the content, then the name, then the folder of the name. */
   put(prefix: string, localPath: string, ext: string): Promise<{ key: string; size: number; sha256: string }> {
     return takeOver(localPath, async () => {
-      const { sha256, size } = await hashFile(localPath);
+      const { sha256, size } = await finishFile(localPath, this.isPrivate ? privateFile : undefined);
       const key = makeKey(prefix, sha256, ext);
-      if (this.isPrivate) await chmod(localPath, privateFile);
-      const now = new Date();
-      await utimes(localPath, now, now);
-      await syncPath(localPath);
       await this.moveIn(localPath, this.pathOf(key));
       return { key, size, sha256 };
     });
@@ -111,12 +108,13 @@ class FolderStore implements BlobStore {
       await this.ensureFolder(folder);
       await moveFile(localPath, target, () => this.draft());
     }
-    await syncPath(folder);
+    await this.syncFolder(folder);
   }
 
   private ensureFolder(folder: string): Promise<void> {
     const mode = this.isPrivate ? privateFolder : undefined;
-    const making = this.folders.get(folder) ?? makeFolder(folder, this.root, mode).finally(() => this.folders.delete(folder));
+    const making =
+      this.folders.get(folder) ?? makeFolder(folder, this.root, this.syncFolder, mode).finally(() => this.folders.delete(folder));
     this.folders.set(folder, making);
     return making;
   }

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { chmod, chown, copyFile, link, lstat, mkdir, mkdtemp, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { chmodSync, chownSync, constants, lstatSync, renameSync } from 'node:fs';
+import { chmod, chown, copyFile, link, lstat, mkdir, mkdtemp, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A query process's part of the file system. */
@@ -91,17 +91,20 @@ export async function emptyFolder(dir: string): Promise<void> {
   for (const name of await readdir(dir)) await unlink(join(dir, name)).catch(() => rm(join(dir, name), { recursive: true, force: true }));
 }
 
-/** Moves a file that the process wrote. It is not trusted: it could have put a link to one of our files there. */
+/**
+ * Moves a file that the process wrote. It is not trusted: it could have put a link to one of our files there. Synchronously,
+ * since none of it waits for the disk, and a workbook makes a hundred files.
+ */
 export async function takeFile(path: string, target: string): Promise<void> {
-  await rename(path, target);
-  const info = await lstat(target);
+  renameSync(path, target);
+  const info = lstatSync(target);
   if (!info.isFile() || info.nlink !== 1) {
     await rm(target, { recursive: true, force: true });
     throw new Error('a query process left something else than a file as its result');
   }
-  await chmod(target, 0o600);
+  chmodSync(target, 0o600);
   const [uid, gid] = [process.getuid?.() ?? info.uid, process.getgid?.() ?? info.gid];
-  if (info.uid !== uid) await chown(target, uid, gid);
+  if (info.uid !== uid) chownSync(target, uid, gid);
 }
 
 const workPrefix = 'queries-';
