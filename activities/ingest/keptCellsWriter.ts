@@ -1,7 +1,9 @@
-import type { IntegerColumn, TextColumn } from '../../store/parquet/columnEncoders.ts';
+import type { IntegerColumn } from '../../store/parquet/columnEncoders.ts';
 import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
+import type { TextColumn } from '../../store/parquet/textColumn.ts';
 import { keptColumns } from '../../store/tables/sourceCells.ts';
 import type { DraftFiles } from './draftFiles.ts';
+import type { NumberTexts } from './numberTexts.ts';
 import type { RawLimits } from './rawLimits.ts';
 
 export interface Kept {
@@ -26,11 +28,13 @@ export class KeptCellsWriter {
     private readonly limits: RawLimits,
   ) {}
 
-  add(row: number, column: number, stored: string, formula: string | undefined, differs: boolean): void {
+  /** @param from which has just read `stored`, if any has. */
+  add(row: number, column: number, stored: string, formula: string | undefined, differs: boolean, from: NumberTexts | null): void {
     const { rows, columns, values, formulas } = this.group;
     rows.values.add(row);
     columns.values.add(column);
-    values.values.putString(this.cells, stored);
+    const isKnown = from !== null && from.id >= 0 && values.values.putAgain(this.cells, from, from.id, stored.length);
+    if (!isKnown) values.values.putString(this.cells, stored);
     if (formula !== undefined) {
       formulas.values.putString(this.cells, formula);
       this.counts.formulas += 1;

@@ -3,9 +3,10 @@ import type { ValueList } from '../../core/structuring/index.ts';
 import { CellValues } from '../../core/structuring/sheet/cellValues.ts';
 import type { StoredValue } from '../../core/types/index.ts';
 import { putValue } from '../../store/duckdb/writeFile.ts';
-import { FixedColumn, type IntegerColumn, TextColumn } from '../../store/parquet/columnEncoders.ts';
+import { FixedColumn, type IntegerColumn } from '../../store/parquet/columnEncoders.ts';
 import { EncodedTexts } from '../../store/parquet/encodedTexts.ts';
 import type { ValueColumn } from '../../store/parquet/storedTypes.ts';
+import { TextColumn } from '../../store/parquet/textColumn.ts';
 
 /** Of a table's values to those of a file. Most come from cells, and are put as they stand there: as bytes of texts and as numbers. */
 

@@ -3,16 +3,16 @@
 import { DomainError } from '../../core/errors.ts';
 import type { BatchColumn, RowBatch } from '../../core/grid/batch.ts';
 import { formatValue } from '../../core/grid/format/formatCell.ts';
-import { storedText } from '../../core/grid/format/storedText.ts';
 import { CellKind, type CellStyle } from '../../core/grid/grid.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
-import type { IntegerColumn, TextColumn } from '../../store/parquet/columnEncoders.ts';
+import type { IntegerColumn } from '../../store/parquet/columnEncoders.ts';
 import { EncodedTexts } from '../../store/parquet/encodedTexts.ts';
 import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
-import { DateTexts } from './dateTexts.ts';
+import type { TextColumn } from '../../store/parquet/textColumn.ts';
 import type { DraftFiles } from './draftFiles.ts';
 import { type Kept, KeptCellsWriter } from './keptCellsWriter.ts';
+import { NumberTexts } from './numberTexts.ts';
 import type { RawLimits } from './rawLimits.ts';
 
 export interface WrittenSheet {
@@ -44,7 +44,8 @@ export class RawSheetWriter {
   /** By style. */
   private readonly formats: string[];
   private readonly texts = new EncodedTexts();
-  private readonly dates = new DateTexts();
+  private readonly numberTexts = new NumberTexts(4096);
+  private readonly dateTexts = new NumberTexts(65_536);
   /** The texts of the last batch, and the length of the longest. */
   private longest: { texts: string[]; length: number } = { texts: [], length: 0 };
   private file: ParquetFile | null = null;
@@ -162,6 +163,7 @@ export class RawSheetWriter {
       const formula = formulaIds && formulaIds[i]! >= 0 ? batch.formulas[formulaIds[i]!] : undefined;
       let stored: string;
       let shown: string;
+      let cache: NumberTexts | null = null;
       if (kind === CellKind.text || kind === CellKind.error) {
         const id = texts![i]!;
         stored = batch.strings[id] ?? '';
@@ -174,18 +176,15 @@ export class RawSheetWriter {
           target.putWhole(base + i, number);
           continue;
         }
-        if (kind === CellKind.date) {
-          const date = this.dates.read(number, styleIds[i]!, format);
-          shown = date.shown;
-          stored = date.stored;
-        } else {
-          shown = formatValue(kind, number, '', format);
-          stored = storedText(kind, number, '');
-        }
-        target.putString(base + i, shown);
+        // Numbers, of which many come once only, would push out the dates.
+        cache = kind === CellKind.date ? this.dateTexts : this.numberTexts;
+        cache.read(kind, number, styleIds[i]!, format);
+        shown = cache.shown;
+        stored = cache.stored;
+        if (cache.id < 0 || !target.putAgain(base + i, cache, cache.id, shown.length)) target.putString(base + i, shown);
       }
       const differs = shown !== stored;
-      if (differs || formula !== undefined) this.kept.add(batch.rows[i]!, column, stored, formula, differs);
+      if (differs || formula !== undefined) this.kept.add(batch.rows[i]!, column, stored, formula, differs, cache);
     }
   }
 

@@ -228,12 +228,8 @@ function openPlain({ id, name, type }: FileColumn): GroupColumn<ValueColumn | In
   return openColumn({ fieldId: id, name, type: storeType(parseColumnType(plainTypes.has(type) ? type : 'VARCHAR') as ColumnType) });
 }
 
-/** Values that are collected before they are written, and rows. */
-const plainValues = 1_048_576;
-const plainRows = 16_384;
-
-/** A file of few values is read as quickly however it is encoded. */
-const fewValues = 131_072;
+/** Values that are collected before they are written. */
+const mostValues = 2_097_152;
 
 export interface ValueSource {
   rows: number;
@@ -244,12 +240,11 @@ export interface ValueSource {
 }
 
 /**
- * Writes values as Parquet. Our own writer takes them many times faster than DuckDB would, one by one or as CSV; where they are
- * many, DuckDB then encodes the file as it reads it best. If `source` throws, nothing is left behind.
+ * Writes values as Parquet. Our own writer takes them many times faster than DuckDB would, one by one or as CSV; where a type needs it,
+ * DuckDB then casts them. If `source` throws, nothing is left behind.
  */
 export async function writeValues(storage: DraftStorage, prefix: string, columns: FileColumn[], source: ValueSource): Promise<WrittenFile> {
-  const isFew = source.rows <= plainRows && source.rows * columns.length <= fewValues;
-  if (isFew && columns.every(({ type }) => plainTypes.has(type)))
+  if (columns.every(({ type }) => plainTypes.has(type)))
     return storeFile(storage, prefix, (path) => writePlain(path, columns, source, { svc_file: randomUUID() }));
   const plain = await storage.blobs.draft();
   try {
@@ -272,7 +267,7 @@ async function writePlain(
   { rows, put, step }: ValueSource,
   metadata: Record<string, string>,
 ): Promise<void> {
-  const size = Math.max(1, Math.min(plainRows, Math.floor(plainValues / columns.length)));
+  const size = Math.max(1, Math.min(groupRows, Math.floor(mostValues / columns.length)));
   const file = await ParquetFile.create(path);
   try {
     // One group at least: a file without any has no columns.

@@ -22,6 +22,7 @@ export function findFileProgram(memoryBytes: number): Promise<ChildProgram> {
     memoryBytes: memoryBytes + 256 * MIB,
     heapMb: Math.max(64, Math.floor((0.75 * memoryBytes) / MIB)),
     youngMb: 32,
+    firstOldMb: Math.floor(memoryBytes / MIB / 8),
     threads: 2,
     collects: true,
   });

@@ -2,13 +2,20 @@
 
 /** Collects the values of one column for one row group, already encoded as they are written to the file. */
 
+export interface EncodedValues {
+  /** Definition levels and values, or which entries of the dictionary they are, as the body of one page. */
+  page: Buffer[];
+  /** The values of the column, each once, if the page refers to them. */
+  dictionary: { entries: number; bytes: Buffer } | null;
+}
+
 export interface ColumnValues {
   /** Values that are not null. */
   readonly count: number;
-  /** Estimated bytes in the file. */
+  /** Bytes in the file, about and at most. */
   readonly size: number;
-  /** Definition levels and values as the body of one page. Nothing may be added afterwards. */
-  finish(rows: number): Buffer[];
+  /** Nothing may be added afterwards. */
+  finish(rows: number): EncodedValues;
   /** Smallest and largest value as stored; null when no bounds are kept. */
   bounds(): { min: Buffer; max: Buffer } | null;
 }
@@ -41,9 +48,9 @@ export class IntegerColumn implements ColumnValues {
     if (value > this.max) this.max = value;
   }
 
-  finish(rows: number): Buffer[] {
+  finish(rows: number): EncodedValues {
     if (rows !== this.count) throw new Error(`${this.count} whole numbers in ${rows} rows`);
-    return [Buffer.from(this.words.buffer, 0, this.size)];
+    return { page: [Buffer.from(this.words.buffer, 0, this.size)], dictionary: null };
   }
 
   bounds(): { min: Buffer; max: Buffer } {
@@ -58,10 +65,11 @@ export class IntegerColumn implements ColumnValues {
   }
 }
 
-const LENGTH_BYTES = 4;
+/** Before a text, or a list of levels. */
+export const LENGTH_BYTES = 4;
 
 /** A column that may hold nulls: rows for which nothing is put are null. */
-abstract class OptionalColumn implements ColumnValues {
+export abstract class OptionalColumn implements ColumnValues {
   count = 0;
   protected bytes = Buffer.allocUnsafe(1024);
   protected used = 0;
@@ -74,8 +82,12 @@ abstract class OptionalColumn implements ColumnValues {
 
   abstract bounds(): { min: Buffer; max: Buffer } | null;
 
-  finish(rows: number): Buffer[] {
-    return [encodeLevels(this.present, this.count, rows), this.bytes.subarray(0, this.used)];
+  finish(rows: number): EncodedValues {
+    return { page: [this.encodeLevels(rows), this.bytes.subarray(0, this.used)], dictionary: null };
+  }
+
+  protected encodeLevels(rows: number): Buffer {
+    return encodeLevels(this.present, this.count, rows);
   }
 
   protected markRow(row: number): void {
@@ -98,70 +110,6 @@ abstract class OptionalColumn implements ColumnValues {
   }
 }
 
-export class TextColumn extends OptionalColumn {
-  /** Rows must come in ascending order. */
-  putString(row: number, text: string): void {
-    this.markRow(row);
-    const { length } = text;
-    this.reserve(LENGTH_BYTES + length * 3);
-    const { bytes } = this;
-    const start = this.used + LENGTH_BYTES;
-    let end = start;
-    let i = 0;
-    // For short ASCII texts this loop is faster than a call into native code.
-    if (length < 48) {
-      for (; i < length; i += 1) {
-        const code = text.charCodeAt(i);
-        if (code >= 0x80) break;
-        bytes[end++] = code;
-      }
-    }
-    if (i < length) end = start + bytes.write(text, start, 'utf8');
-    this.putLength(end - start);
-    this.used = end;
-  }
-
-  /** A whole number from 0 to 2^32 - 1, in digits. */
-  putWhole(row: number, value: number): void {
-    this.markRow(row);
-    let digits = 1;
-    for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits += 1;
-    this.reserve(LENGTH_BYTES + digits);
-    this.putLength(digits);
-    this.used += LENGTH_BYTES + digits;
-    let rest = value;
-    for (let at = this.used - 1; at >= this.used - digits; at -= 1) {
-      const next = Math.floor(rest / 10);
-      this.bytes[at] = 48 + rest - next * 10;
-      rest = next;
-    }
-  }
-
-  /** A text that is already encoded: its length, then its bytes. */
-  putEncoded(row: number, from: Buffer, start: number, end: number): void {
-    this.markRow(row);
-    const length = end - start;
-    this.reserve(length);
-    const { bytes } = this;
-    let at = this.used;
-    if (length < 48) for (let i = start; i < end; i += 1) bytes[at++] = from[i]!;
-    else from.copy(bytes, at, start, end);
-    this.used += length;
-  }
-
-  bounds(): null {
-    return null;
-  }
-
-  private putLength(length: number): void {
-    const { bytes, used } = this;
-    bytes[used] = length;
-    bytes[used + 1] = length >>> 8;
-    bytes[used + 2] = length >>> 16;
-    bytes[used + 3] = length >>> 24;
-  }
-}
-
 /** Writes a value, given as canonical text, at a position; returns it as a number, from which bounds are computed. */
 export type PutValue = (text: string, bytes: Buffer, at: number) => number;
 
@@ -177,6 +125,8 @@ export class FixedColumn extends OptionalColumn {
     private readonly putNumber: ((value: number, bytes: Buffer) => void) | null,
     /** Writes a value that comes as a number; null: values come as text only. */
     private readonly putDirect: ((value: number, bytes: Buffer, at: number) => number) | null = null,
+    /** Whether values are doubles, all of which are exact. */
+    private readonly isDouble = false,
   ) {
     super();
   }
@@ -200,7 +150,8 @@ export class FixedColumn extends OptionalColumn {
     if (value < this.min) this.min = value;
     if (value > this.max) this.max = value;
     // A value that a double cannot hold exactly makes the bounds unusable: infinite bounds are not written.
-    if (!Number.isSafeInteger(value)) [this.min, this.max] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+    if (this.isDouble ? !Number.isFinite(value) : !Number.isSafeInteger(value))
+      [this.min, this.max] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   }
 
   bounds(): { min: Buffer; max: Buffer } | null {
@@ -279,7 +230,7 @@ function encodeRun(length: number, level: 0 | 1): number[] {
   return [...encodeVarint(length * 2), level];
 }
 
-function encodeVarint(value: number): number[] {
+export function encodeVarint(value: number): number[] {
   const bytes: number[] = [];
   let rest = value;
   for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);

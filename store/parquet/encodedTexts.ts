@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every cell costs more than the work itself
 
-import type { TextColumn } from './columnEncoders.ts';
+import type { TextColumn } from './textColumn.ts';
 
 /** Longer texts rarely repeat, so they are not kept. */
 const LONGEST = 1024;
@@ -29,6 +29,7 @@ export class EncodedTexts {
   }
 
   put(column: TextColumn, row: number, id: number): void {
+    if (column.putAgain(row, this.texts, id, this.sizeOf(id))) return;
     if (this.ends[id] === 0 && !this.encode(id)) column.putString(row, this.change(this.texts[id]!));
     else column.putEncoded(row, this.bytes, this.starts[id]!, this.ends[id]!);
   }

@@ -1,5 +1,6 @@
 import type { ColumnType } from '../../core/cells/columnTypes.ts';
-import { BooleanColumn, FixedColumn, type PutValue, TextColumn } from './columnEncoders.ts';
+import { BooleanColumn, FixedColumn, type PutValue } from './columnEncoders.ts';
+import { TextColumn } from './textColumn.ts';
 
 /** How a column type is stored: Parquet's codes for it, and the encoder of its values. */
 export interface StoredType {
@@ -33,13 +34,13 @@ function readInteger(text: string): number {
 export function storeType(type: ColumnType): StoredType {
   switch (type.kind) {
     case 'VARCHAR':
-      return { ...plain, physical: physical.bytes, converted: 0, logical: 1, open: () => new TextColumn() };
+      return { ...plain, physical: physical.bytes, converted: 0, logical: 1, open: () => new TextColumn(true) };
     case 'JSON':
       return { ...plain, physical: physical.bytes, converted: 19, logical: 12, open: () => new TextColumn() };
     case 'BOOLEAN':
       return { ...plain, physical: physical.boolean, open: () => new BooleanColumn() };
     case 'DOUBLE':
-      return { ...plain, physical: physical.double, open: () => new FixedColumn(8, putDouble, null, putNumber) };
+      return { ...plain, physical: physical.double, open: () => new FixedColumn(8, putDouble, putNumber, putNumber, true) };
     case 'BIGINT':
       return { ...plain, physical: physical.int64, converted: 18, open: () => new FixedColumn(8, int64, putInt64, putInt64) };
     case 'DATE':
@@ -104,15 +105,13 @@ export function readDouble(text: string): number {
   return value;
 }
 
-function putNumber(value: number, bytes: Buffer, at: number): number {
+function putNumber(value: number, bytes: Buffer, at = 0): number {
   bytes.writeDoubleLE(value, at);
-  return Number.NaN;
+  return value;
 }
 
 function putDouble(text: string, bytes: Buffer, at: number): number {
-  const value = readDouble(text);
-  bytes.writeDoubleLE(value, at);
-  return Number.NaN;
+  return putNumber(readDouble(text), bytes, at);
 }
 
 const msPerDay = 86_400_000;

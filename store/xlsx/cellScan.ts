@@ -105,7 +105,7 @@ export class CellScanner extends CellMarkup {
           text = this.takeText(b);
       }
     }
-    if (kind === CellKind.text && (text < 0 || context.pool.strings[text] === '')) {
+    if (kind === CellKind.text && (text < 0 || text === context.pool.empty)) {
       if (!hasFormula) {
         if (context.blanks && context.styles.visible[styleId]) context.blanks.add(row, column, column, styleId);
         return;

@@ -23,6 +23,8 @@ export class StringPool {
   private hashes = new Int32Array(512);
   private ids = new Int32Array(512);
   private byText: Map<string, number> | null = null;
+  /** The id of the empty text; -1 while there is none. */
+  empty = -1;
 
   constructor(private readonly shared: SharedStrings) {
     this.fromShared = new Int32Array(shared.count).fill(-1);
@@ -33,7 +35,8 @@ export class StringPool {
     const known = this.fromShared[index];
     if (known === undefined) return -1;
     if (known >= 0) return known;
-    const id = this.strings.push(this.shared.get(index)) - 1;
+    const text = this.shared.get(index);
+    const id = text === '' && this.empty >= 0 ? this.empty : this.add(text);
     this.fromShared[index] = id;
     this.touched.push(index);
     return id;
@@ -43,7 +46,7 @@ export class StringPool {
     this.byText ??= new Map();
     let id = this.byText.get(text);
     if (id === undefined) {
-      id = this.strings.push(text) - 1;
+      id = text === '' && this.empty >= 0 ? this.empty : this.add(text);
       this.byText.set(text, id);
     }
     return id;
@@ -62,7 +65,7 @@ export class StringPool {
     if (entry === this.hashes.length) this.growEntries();
     this.hashes[entry] = hash;
     this.slots[slot] = entry + 1;
-    const id = this.strings.push(bytes.toString('utf8', start, end)) - 1;
+    const id = this.add(bytes.toString('utf8', start, end));
     this.ids[entry] = id;
     if (this.arena.count * 2 > this.slots.length) this.rehash();
     return id;
@@ -76,6 +79,13 @@ export class StringPool {
     if (this.arena.count > 0) this.slots.fill(0);
     this.arena.clear();
     this.byText = null;
+    this.empty = -1;
+  }
+
+  private add(text: string): number {
+    const id = this.strings.push(text) - 1;
+    if (text === '') this.empty = id;
+    return id;
   }
 
   private growEntries(): void {

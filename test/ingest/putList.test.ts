@@ -44,7 +44,7 @@ describe('values of cells', () => {
       const put = (from: CellValues | typeof values) => {
         const target = storeType(parseColumnType(type) as ColumnType).open();
         putList(target, from, cells.length, (row) => cells.length - 1 - row, openTexts(grid));
-        return { bytes: Buffer.concat(target.finish(cells.length)), bounds: target.bounds() };
+        return { bounds: target.bounds(), ...target.finish(cells.length) };
       };
       expect(put(list)).toEqual(put(values));
       const measure = (from: CellValues | typeof values) => {

@@ -88,6 +88,15 @@ describe('writeRaw: a raw table', () => {
     await expectEqual(book);
   });
 
+  it('keeps what is shown and stored of numbers and dates that come again, in columns side by side', async () => {
+    const rows = Array.from({ length: 300 }, (_, i) => {
+      const r = i + 1;
+      const [day, rate, amount] = [45_000 + (i % 7), (i % 5) / 8, ((i * 7919) % 11) / 4];
+      return `<row r="${r}"><c r="A${r}" s="2"><v>${day}</v></c><c r="B${r}" s="3"><v>${rate}</v></c><c r="C${r}" s="1"><v>${amount}</v></c><c r="D${r}" s="${i % 4}"><v>${i % 2 ? day : rate}</v></c></row>`;
+    });
+    await expectEqual(makeBook({ styles: ['0', '#,##0.00', 'yyyy/m/d', '0%'], sheets: [rows.join('')] }));
+  });
+
   it('has nothing beside it where the texts tell all', async () => {
     const sheet = await writeOne(makeBook({ sheets: [`<row r="1">${inline('A1', 'x')}<c r="B1"><v>1.5</v></c></row>`] }));
     expect(sheet.kept).toBeNull();

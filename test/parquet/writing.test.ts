@@ -1,10 +1,13 @@
+import { stat } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ColumnType } from '../../core/cells/columnTypes.ts';
 import { readAll } from '../../store/duckdb/engine.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
-import { TextColumn } from '../../store/parquet/columnEncoders.ts';
 import { EncodedTexts } from '../../store/parquet/encodedTexts.ts';
 import { type GroupColumn, openColumn, ParquetFile } from '../../store/parquet/parquetFile.ts';
+import { storeType } from '../../store/parquet/storedTypes.ts';
+import { TextColumn } from '../../store/parquet/textColumn.ts';
 import { useParquetFolder } from './folder.ts';
 
 const { engine, newPath } = await useParquetFolder();
@@ -63,6 +66,17 @@ describe('EncodedTexts: a Parquet file', () => {
     expect(await read(path, 'c1')).toEqual(texts.map((value) => [value]));
   });
 
+  it.each([1, 2, 3, 255, 257, 4096, 4097, 9000])('writes texts that come again once: %i of them', async (count) => {
+    const texts = Array.from({ length: 20_480 }, (_, i) => `text ${(i * 7919) % count}`);
+    const plain = await writeFile([new Map([[1, texts]])]);
+    const shared = await writeFile([new Map([[1, texts]])], true);
+    expect(await read(shared, 'c1')).toEqual(texts.map((value) => [value]));
+    const sizes = await Promise.all([plain, shared].map(async (path) => (await stat(path)).size));
+    // Of more than are remembered, the first are written once.
+    if (count <= 4096) expect(sizes[1]).toBeLessThan((sizes[0] as number) / 2 + count * 15);
+    else expect(sizes[1]).toBeLessThanOrEqual(sizes[0] as number);
+  });
+
   it('takes columns that only some of its groups have', async () => {
     const path = await writeFile([new Map([[2, ['a', 'b']]]), new Map([[1, ['c']]]), new Map([[9, [null, 'd']]])]);
     expect(await read(path, 'c1, c2, c9')).toEqual([
@@ -86,6 +100,29 @@ describe('EncodedTexts: a Parquet file', () => {
       [null, null, 2n],
     ]);
     expect(await rows(`SELECT key::VARCHAR, value::VARCHAR FROM parquet_kv_metadata(${path})`)).toEqual([['mark', 'x']]);
+  });
+});
+
+describe('a column of values', () => {
+  it.each<[string, ColumnType, string[], [string | null, string | null]]>([
+    ['texts', { kind: 'VARCHAR' }, ['b', 'ab', 'ábc', 'abc', 'a', 'b'], ['a', 'ábc']],
+    ['texts that begin alike', { kind: 'VARCHAR' }, ['商品-0002', '商品-00011', '商品-0001', '商品-0001'], ['商品-0001', '商品-0002']],
+    ['an empty text', { kind: 'VARCHAR' }, ['x', ''], ['', 'x']],
+    ['a long text', { kind: 'VARCHAR' }, ['x', 'y'.repeat(257)], [null, null]],
+    ['doubles', { kind: 'DOUBLE' }, ['0.5', '-1.25', '3e300'], ['-1.25', '3e+300']],
+    ['no number', { kind: 'DOUBLE' }, ['0.5', 'nan', '1'], [null, null]],
+    ['no end', { kind: 'DOUBLE' }, ['0.5', 'inf', '1'], [null, null]],
+  ])('says its bounds: %s', async (_, type, texts, bounds) => {
+    const path = newPath();
+    const file = await ParquetFile.create(path);
+    const column = openColumn({ fieldId: 1, name: 'c', type: storeType(type) });
+    for (const [row, text] of texts.entries()) column.values.putString(row, text);
+    await file.writeGroup(texts.length, [column]);
+    await file.finish({});
+    const stats = (sql: string) => engine.use((connection) => readAll(connection, sql));
+    expect(await stats(`SELECT stats_min_value, stats_max_value FROM parquet_metadata(${quoteText(path)})`)).toEqual([bounds]);
+    const value = type.kind === 'DOUBLE' ? texts[0] : quoteText(texts[0] as string);
+    expect(await stats(`SELECT count(*) > 0 FROM read_parquet(${quoteText(path)}) WHERE c = ${value}`)).toEqual([[true]]);
   });
 });
 

@@ -47,7 +47,7 @@ export function formatNumber(value: number, numberFormat: string): string {
 }
 
 /** `ms` as a Grid keeps dates: milliseconds since 1970, wall clock. */
-export function formatDate(ms: number, numberFormat: string): string {
+function formatDate(ms: number, numberFormat: string): string {
   for (const section of parseFormat(numberFormat).numeric) if (section.kind === 'date') return renderDate(section, ms).trim();
   // Strict workbooks store dates as such, so the format need not be a date format.
   return formatDate(ms, 'yyyy-mm-dd hh:mm:ss');

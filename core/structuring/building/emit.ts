@@ -27,11 +27,10 @@ function emitWide(plan: EmitPlan, name: string, role: TableRole, rows: EmitRow[]
       const cell = reader.at(numbers[k]!);
       const { cells, position } = columns[k]!;
       cells.push(cell);
-      if (cell < 0) continue;
-      plan.ledger.share(cell, 'value', plan.region.id);
       writer.addSource(cell, position);
     }
   }
+  for (const { cells } of columns) plan.ledger.shareAll(cells.finish(), 'value', plan.region.id);
   return writer.finish();
 }
 

@@ -47,6 +47,18 @@ export class Ledger {
     this.place(cell, role);
   }
 
+  shareAll(cells: Int32Array, role: CellRole, owner: string): void {
+    const { owners, roles } = this;
+    const [id, number] = [this.ownerId(owner), NUMBERS[role]];
+    for (let n = 0; n < cells.length; n += 1) {
+      const cell = cells[n]!;
+      if (cell < 0 || owners[cell] === id) continue;
+      if (owners[cell] === 0) owners[cell] = id;
+      if (roles[cell] !== 0) this.doubled.add(cell);
+      else roles[cell] = number;
+    }
+  }
+
   private ownerId(owner: string): number {
     if (this.last.owner === owner && this.last.id > 0) return this.last.id;
     let id = this.ownerIds.get(owner);

@@ -172,8 +172,17 @@ function listCellsOf(region: SpecRegion, { size, rows, columns }: Grid, computed
   const { top, bottom } = parseRange(region.data_range!)!;
   const numbers = region.columns.map(({ from }) => parseColumn(from));
   const lists: (IntList | undefined)[] = [];
-  for (const number of numbers) lists[number] = new IntList();
-  for (let i = 0; i < size && rows[i]! <= bottom; i += 1)
-    if (rows[i]! >= top && (computed.size === 0 || !computed.has(rows[i]!))) lists[columns[i]!]?.push(i);
+  const expected = Math.min(bottom - top + 1, Math.ceil(size / numbers.length));
+  for (const number of numbers) lists[number] = new IntList(expected);
+  let row = 0;
+  let isTaken = false;
+  for (let i = 0; i < size; i += 1) {
+    if (rows[i] !== row) {
+      row = rows[i]!;
+      if (row > bottom) break;
+      isTaken = row >= top && !computed.has(row);
+    }
+    if (isTaken) lists[columns[i]!]?.push(i);
+  }
   return new Map(numbers.map((number) => [number, lists[number]!.finish()]));
 }

@@ -16,7 +16,7 @@ export function inferCells(grid: Grid, cells: ArrayLike<number>, hint: Reading =
 function* standIns(grid: Grid, cells: ArrayLike<number>): Generator<CellValue> {
   const { kinds, numbers, texts } = grid;
   const seenTexts = new Uint8Array(grid.strings.length);
-  const seen = new Set<number>();
+  const seen = new Uint8Array(SORTS);
   for (let n = 0; n < cells.length; n += 1) {
     const cell = cells[n]!;
     if (cell < 0) continue;
@@ -27,14 +27,16 @@ function* standIns(grid: Grid, cells: ArrayLike<number>): Generator<CellValue> {
       seenTexts[text] = 1;
     } else {
       const sort = kind * 4 + sortOf(kind, numbers[cell]!);
-      if (seen.has(sort)) continue;
-      seen.add(sort);
+      if (seen[sort] === 1) continue;
+      seen[sort] = 1;
     }
     yield readValue(grid, cell);
   }
 }
 
 const dayMs = 86_400_000;
+/** Kinds times what `sortOf` tells apart, and some. */
+const SORTS = 64;
 
 function sortOf(kind: number, number: number): number {
   if (kind === CellKind.number) return Number.isSafeInteger(number) ? 0 : 1;

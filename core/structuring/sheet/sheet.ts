@@ -39,17 +39,19 @@ export class SheetView {
     let left = Number.POSITIVE_INFINITY;
     let right = 0;
     let last = 0;
-    for (let i = 0; i < grid.size; i += 1) {
-      const row = grid.rows[i]!;
-      if (last !== row) {
-        this.rows.push(row);
-        this.starts.push(i);
-        last = row;
-      }
-      left = Math.min(left, grid.columns[i]!);
-      right = Math.max(right, grid.columns[i]!);
+    const { size, rows, columns } = grid;
+    for (let i = 0; i < size; i += 1) {
+      const row = rows[i]!;
+      if (last === row) continue;
+      this.rows.push(row);
+      this.starts.push(i);
+      last = row;
+      // The cells of a row stand in the order of their columns.
+      left = Math.min(left, columns[i]!);
+      if (i > 0) right = Math.max(right, columns[i - 1]!);
     }
-    this.starts.push(grid.size);
+    if (size > 0) right = Math.max(right, columns[size - 1]!);
+    this.starts.push(size);
     this.used = grid.size === 0 ? null : { top: this.rows[0]!, left, bottom: this.rows.at(-1)!, right };
     for (const merge of grid.merges) {
       if (!this.isClean(merge)) continue;

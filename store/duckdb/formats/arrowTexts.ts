@@ -98,7 +98,7 @@ function setBit(bits: Uint8Array, at: number): void {
 function readFixed(type: ColumnType, texts: (string | null)[]): Int32Array | BigInt64Array {
   const values = storeType(type).open();
   for (const [i, text] of texts.entries()) if (text !== null) values.putString(i, text);
-  const packed = Buffer.concat(values.finish(texts.length).slice(1));
+  const packed = Buffer.concat(values.finish(texts.length).page.slice(1));
   const width = type.kind === 'DATE' ? 4 : 8;
   const spread = new Uint8Array(texts.length * width);
   let at = 0;

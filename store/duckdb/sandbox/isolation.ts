@@ -30,10 +30,11 @@ const setLimits = (memoryBytes: number) => `{ echo 800 > /proc/self/oom_score_ad
 ulimit -c 0; ulimit -f ${fileLimitBlocks}; ulimit -d ${Math.ceil(memoryBytes / 1024)} || exit 71
 exec "$@"`;
 
-const nodeFlags = ({ heapMb, youngMb, threads, collects }: ProgramLimits) => [
+const nodeFlags = ({ heapMb, youngMb, firstOldMb, threads, collects }: ProgramLimits) => [
   `--v8-pool-size=${threads}`,
   `--max-old-space-size=${heapMb}`,
   ...(youngMb ? [`--max-semi-space-size=${youngMb}`] : []),
+  ...(firstOldMb ? [`--initial-old-space-size=${firstOldMb}`] : []),
   ...(collects ? ['--expose-gc'] : []),
   '--disable-proto=delete',
   '--disallow-code-generation-from-strings',

@@ -26,6 +26,8 @@ export interface ProgramLimits {
   heapMb: number;
   /** Of the youngest of them, in MiB: with more room fewer are copied. Node's own default otherwise. */
   youngMb?: number;
+  /** Of the others, before garbage is looked for among them: collecting often is slow where most of them stay. */
+  firstOldMb?: number;
   /** For compilation, garbage collection and files; each takes memory. */
   threads: number;
   /** What the C library keeps at hand of freed memory, by its own names. Its own defaults otherwise. */
