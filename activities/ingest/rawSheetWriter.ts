@@ -41,8 +41,9 @@ type SegmentLayer = Extract<Layer, { kind: 'segment' }>;
 export class RawSheetWriter {
   private readonly layers: SegmentLayer[] = [];
   private readonly kept: KeptCellsWriter;
-  /** By style. */
+  /** By style; and 1 where it leaves texts as they are. */
   private readonly formats: string[];
+  private readonly keepsTexts: Uint8Array;
   private readonly texts = new EncodedTexts();
   private readonly numberTexts = new NumberTexts(4096);
   private readonly dateTexts = new NumberTexts(65_536);
@@ -68,6 +69,7 @@ export class RawSheetWriter {
     private readonly budget: TextBudget,
   ) {
     this.formats = styles.map(({ numberFormat }) => numberFormat);
+    this.keepsTexts = Uint8Array.from(this.formats, (format) => (format === 'General' || format === '@' ? 1 : 0));
     this.kept = new KeptCellsWriter(files, limits);
   }
 
@@ -149,7 +151,7 @@ export class RawSheetWriter {
 
   private takeColumn(batch: RowBatch, source: BatchColumn, from: number, to: number): void {
     const { column, kinds, numbers, texts, styleIds, formulaIds } = source;
-    const { formats } = this;
+    const { formats, keepsTexts } = this;
     const base = this.groupRows - from;
     let first = from;
     while (first < to && kinds[first] === 0) first += 1;
@@ -159,6 +161,10 @@ export class RawSheetWriter {
       const kind = kinds[i] as CellKind | 0;
       if (kind === 0) continue;
       this.cells += 1;
+      if (kind === CellKind.text && keepsTexts[styleIds[i]!] === 1 && !(formulaIds && formulaIds[i]! >= 0)) {
+        this.texts.put(target, base + i, texts![i]!);
+        continue;
+      }
       const format = formats[styleIds[i]!] ?? 'General';
       const formula = formulaIds && formulaIds[i]! >= 0 ? batch.formulas[formulaIds[i]!] : undefined;
       let stored: string;

@@ -18,7 +18,6 @@ import { readTableRows } from '../reports/tableRows.ts';
 import { listTotalColumns } from '../reports/totalColumns.ts';
 import { inferCells } from '../sheet/columnValues.ts';
 import type { Condensed } from '../sheet/condense.ts';
-import { IntList } from '../sheet/intList.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 import type { SpecColumn, SpecPeriod, SpecRegion, SpecTotal } from '../spec/spec.ts';
 import { MARKED_SHARE, MAX_SPARSE_PERIODS } from '../thresholds.ts';
@@ -168,21 +167,42 @@ export function expandRegion(region: SpecRegion, { originalRow }: Condensed, who
 }
 
 /** The cells of each column of a region, without those of computed rows. */
-function listCellsOf(region: SpecRegion, { size, rows, columns }: Grid, computed: Set<unknown>): Map<number, Int32Array> {
-  const { top, bottom } = parseRange(region.data_range!)!;
+function listCellsOf(region: SpecRegion, grid: Grid, computed: Set<unknown>): Map<number, Int32Array> {
+  const { columns } = grid;
+  const runs = listRuns(grid, parseRange(region.data_range!)!, computed);
   const numbers = region.columns.map(({ from }) => parseColumn(from));
-  const lists: (IntList | undefined)[] = [];
-  const expected = Math.min(bottom - top + 1, Math.ceil(size / numbers.length));
-  for (const number of numbers) lists[number] = new IntList(expected);
-  let row = 0;
-  let isTaken = false;
-  for (let i = 0; i < size; i += 1) {
-    if (rows[i] !== row) {
-      row = rows[i]!;
-      if (row > bottom) break;
-      isTaken = row >= top && !computed.has(row);
+  // Counted first, so that lists need not grow.
+  const counts = new Uint32Array(Math.max(0, ...numbers) + 1);
+  for (const [from, to] of runs) for (let i = from; i < to; i += 1) if (columns[i]! < counts.length) counts[columns[i]!]! += 1;
+  const lists: (Int32Array | undefined)[] = new Array(counts.length).fill(undefined);
+  for (const number of numbers) lists[number] = new Int32Array(counts[number]!);
+  counts.fill(0);
+  for (const [from, to] of runs)
+    for (let i = from; i < to; i += 1) {
+      const column = columns[i]!;
+      const list = column < counts.length ? lists[column] : undefined;
+      if (list === undefined) continue;
+      list[counts[column]!] = i;
+      counts[column]! += 1;
     }
-    if (isTaken) lists[columns[i]!]?.push(i);
+  return new Map(numbers.map((number) => [number, lists[number]!]));
+}
+
+/** The cells of rows that follow one another, from a first to one behind the last. */
+function listRuns({ size, rows }: Grid, { top, bottom }: Range, computed: Set<unknown>): [from: number, to: number][] {
+  const runs: [number, number][] = [];
+  let row = 0;
+  let start = -1;
+  let i = 0;
+  for (; i < size && rows[i]! <= bottom; i += 1) {
+    if (rows[i] === row) continue;
+    row = rows[i]!;
+    const isTaken = row >= top && !computed.has(row);
+    if (isTaken && start < 0) start = i;
+    if (isTaken || start < 0) continue;
+    runs.push([start, i]);
+    start = -1;
   }
-  return new Map(numbers.map((number) => [number, lists[number]!.finish()]));
+  if (start >= 0) runs.push([start, i]);
+  return runs;
 }

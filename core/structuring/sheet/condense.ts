@@ -58,7 +58,8 @@ function findUsual(grid: Grid, rows: Rows): Uint8Array {
   const shapes = findShapes(grid, rows);
   const isUsualShape = judgeShapes(grid, rows, shapes);
   const { kinds, texts } = grid;
-  const totals = Uint8Array.from(grid.strings, (text) => (isTotalLabel(text) ? 1 : 0));
+  const totals = new Uint8Array(grid.strings.length);
+  for (let id = 0; id < totals.length; id += 1) totals[id] = isTotalLabel(grid.strings[id]!) ? 1 : 0;
   const tops = listTops(grid, rows);
   const usual = new Uint8Array(rows.length);
   for (let r = 0; r < rows.length; r += 1) {
