@@ -4,6 +4,7 @@ import type { TableRecord } from '../../core/table/table.ts';
 import { jobDrafts, landings, sources, structurings, tableInputs, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
+import { insertRows } from './insertRows.ts';
 import { slice } from './slices.ts';
 import { tableRecord } from './tables.ts';
 
@@ -137,7 +138,7 @@ export async function listLandings(orm: Orm, tableIds: string[]): Promise<(Landi
 }
 
 export async function insertLandings(tx: Tx, rows: (typeof landings.$inferInsert)[]): Promise<void> {
-  for (const some of slice(rows)) await tx.orm.insert(landings).values(some);
+  await insertRows(tx, landings, rows);
 }
 
 /** What a revision of the source made of a table counts for the next one, too. */

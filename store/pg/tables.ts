@@ -5,9 +5,9 @@ import type { ColumnRecord, Layer, TableAt, TableRecord } from '../../core/table
 import { manifests, tableColumns, tables, tableVersions, type workbooks } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
+import { insertRows } from './insertRows.ts';
 import { defineLookup } from './lookups.ts';
 import { buildJson, selectColumns } from './selectColumns.ts';
-import { slice } from './slices.ts';
 
 export interface TableFilter {
   workbookId: string;
@@ -216,10 +216,7 @@ export async function insertTable(tx: Tx, made: NewTable): Promise<void> {
 }
 
 export async function insertTables(tx: Tx, made: NewTable[]): Promise<void> {
-  for (const some of slice(made)) await insertSome(tx, some);
-}
-
-async function insertSome(tx: Tx, made: NewTable[]): Promise<void> {
+  if (made.length === 0) return;
   const rows = made.map(({ columns, layers, ...table }) => ({
     ...table,
     editVersion: 1,
@@ -229,11 +226,15 @@ async function insertSome(tx: Tx, made: NewTable[]): Promise<void> {
     createdAt: tx.at,
     updatedAt: tx.at,
   }));
-  await tx.orm.insert(tables).values(rows);
-  await tx.orm
-    .insert(manifests)
-    .values(made.map(({ manifestId, id, layers }) => ({ id: manifestId, tableId: id, layers, createdAt: tx.at })));
-  await tx.orm.insert(tableVersions).values(
+  await insertRows(tx, tables, rows);
+  await insertRows(
+    tx,
+    manifests,
+    made.map(({ manifestId, id, layers }) => ({ id: manifestId, tableId: id, layers, createdAt: tx.at })),
+  );
+  await insertRows(
+    tx,
+    tableVersions,
     made.map(({ id, versionUid, manifestId, rowCount }) => ({
       tableId: id,
       editVersion: 1,
