@@ -47,15 +47,20 @@ async function hashOpened(file: number): Promise<{ sha256: string; size: number 
   return { sha256: hash.digest('hex'), size };
 }
 
-/** Hashes a file, makes it as old as now, and flushes it to disk. */
+/** Makes a file as old as now, flushes it to disk, and hashes it meanwhile. */
 export async function finishFile(path: string, mode?: number): Promise<{ sha256: string; size: number }> {
   return withFile(path, async (file) => {
-    const hashed = await hashOpened(file);
     if (mode !== undefined) fchmodSync(file, mode);
     const now = new Date();
     futimesSync(file, now, now);
-    await syncOpened(file);
-    return hashed;
+    const syncing = syncOpened(file);
+    syncing.catch(() => {});
+    try {
+      return await hashOpened(file);
+    } finally {
+      // The file stays open until then, whatever happens.
+      await syncing;
+    }
   });
 }
 
