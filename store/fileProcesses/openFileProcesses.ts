@@ -7,7 +7,6 @@ import { ProcessGone, type QueryProcess } from '../duckdb/sandbox/process.ts';
 import type { ChildProgram } from '../duckdb/sandbox/program.ts';
 import { FairGate } from '../fairGate.ts';
 import { type FileProcess, openFileProcess } from './fileProcess.ts';
-import { mostIdleBytes } from './mostIdleBytes.ts';
 import { findFileProgram } from './program.ts';
 import { readMemory } from './readMemory.ts';
 
@@ -59,8 +58,9 @@ const fileWords: WorkWords = {
   fix: 'Split the file, leave out what is not needed, or send the sheets as csv.',
 };
 
-/** Files after which a process is replaced. */
+/** Files after which a process is replaced, and the memory after a file: what it has freed is not always given back. */
 const mostServed = 100;
+const mostIdleBytes = 400 * 1024 * 1024;
 const watchEveryMs = 200;
 const forgetTimeoutMs = 5_000;
 /** How long a process keeps what it has read for the next step of the same work, and how many do so at a time. */

@@ -94,6 +94,8 @@ function structureGrids(stored: Grid[], reader: ParseSpec['reader'], wanted: Wan
   return { grids, spec: { ...spec, findings, doubtful }, understood: [...understood], tables };
 }
 
+const countCells = (grids: Grid[]): number => grids.reduce((sum, { size }) => sum + size, 0);
+
 /** Where a table goes that no earlier one gave its columns and rows their numbers. */
 const placeNew = ({ columns }: OutputTable): TableTarget => ({
   tableId: '',
@@ -170,7 +172,7 @@ export function handleFiles(tools: FileTools): Handlers {
       try {
         read = isKept ? await readKept(input.path, memoryLimits, step) : null;
         if (!read) return (await writeRaw(tools, input, placeByBase(rowBases), { step })).sheets;
-        const hasMany = read.reduce((sum, { size }) => sum + size, 0) > manyCells;
+        const hasMany = countCells(read) > manyCells;
         if (hasMany) thread ??= tools.startCopyThread?.();
         return await copyKept(read, request, hasMany ? thread : undefined);
       } finally {
@@ -283,12 +285,14 @@ export function handleFiles(tools: FileTools): Handlers {
 
     async forget() {
       await Promise.all([ahead?.written, written]);
+      const isLarge = countCells(read ?? grids) > manyCells;
       [read, ahead, written] = [null, null, null];
       returned = null;
       comparison = null;
       keep({ grids: [], tables: [] });
-      // What threads may share is not counted by the collector, which would leave it for long.
-      globalThis.gc?.();
+      // What threads may share is not counted by the collector, which would leave it for long. After other files nothing is collected by
+      // force: compiled code goes with the objects that it was compiled for, and the next file would take twice the time.
+      if (isLarge) globalThis.gc?.();
       return null;
     },
   };

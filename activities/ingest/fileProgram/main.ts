@@ -2,7 +2,6 @@ import { setPriority } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { openOneConnection } from '../../../store/duckdb/openOneConnection.ts';
 import { serveRequests } from '../../../store/fileProcesses/child/serveRequests.ts';
-import { mostIdleBytes } from '../../../store/fileProcesses/mostIdleBytes.ts';
 import { serveCopies, startCopyThread } from './copyThread.ts';
 import { explainShortage } from './explainShortage.ts';
 import { handleFiles } from './fileWork.ts';
@@ -18,6 +17,7 @@ const [, program = '', , outDir = '/out'] = process.argv;
 const reportEveryMs = 200;
 /** Requests go first. */
 const niceness = 2;
+
 if (isMainThread) serveFiles();
 else serveCopies(outDir);
 
@@ -28,7 +28,6 @@ function serveFiles(): void {
   } catch {
     // Not permitted on some machines.
   }
-  collectWhenWorthwhile();
   serveRequests<StepRequest>(async (send) => {
     let nextReport = 0;
     const handlers = handleFiles({
@@ -44,16 +43,4 @@ function serveFiles(): void {
     });
     return (request) => (handlers[request.op] as (request: StepRequest) => Promise<unknown>)(request);
   }, explainShortage);
-}
-
-/**
- * Collecting all garbage costs more than its time: compiled code goes with the objects that it was compiled for, and the next
- * file takes twice the time until it is compiled again. A process that never had more than it may keep has nothing to give back.
- */
-function collectWhenWorthwhile(): void {
-  const collect = globalThis.gc;
-  if (!collect) return;
-  globalThis.gc = async () => {
-    if (process.resourceUsage().maxRSS * 1024 > mostIdleBytes) collect();
-  };
 }
