@@ -34,13 +34,14 @@ export async function hashFile(path: string): Promise<{ sha256: string; size: nu
 
 async function hashOpened(file: number): Promise<{ sha256: string; size: number }> {
   const hash = createHash('sha256');
-  // With room for one more byte, a small file ends with the first piece.
-  const buffer = Buffer.allocUnsafe(Math.min(readBytes, fstatSync(file).size + 1));
+  const whole = fstatSync(file).size;
+  const buffer = Buffer.allocUnsafe(Math.min(readBytes, whole));
   const readPiece = async () =>
     buffer.length <= readAtOnceBytes ? readSync(file, buffer) : (await readOpened(file, buffer, 0, buffer.length, null)).bytesRead;
   let size = 0;
-  for (let bytes = buffer.length; bytes === buffer.length; ) {
-    bytes = await readPiece();
+  while (size < whole) {
+    const bytes = await readPiece();
+    if (bytes === 0) break;
     hash.update(buffer.subarray(0, bytes));
     size += bytes;
   }
