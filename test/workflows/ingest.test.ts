@@ -71,7 +71,8 @@ describe('ingest', () => {
     const handle = await handleOf(jobId);
     const begun = async () =>
       (await handle.fetchHistory()).events?.flatMap(({ activityTaskScheduledEventAttributes: each }) => each?.activityType?.name ?? []);
-    await expect.poll(begun, { timeout: 30_000 }).toContain('landRaw');
+    // A step that was handed to the worker which has just ended is missed after half a minute.
+    await expect.poll(begun, { timeout: 60_000 }).toContain('landRaw');
     await hold.letGo();
     expect(await handle.result()).toBe('promoted');
     expect(await begun()).toEqual(['prepareTables', 'landRaw', 'structure', 'promote']);
