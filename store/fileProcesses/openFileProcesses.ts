@@ -58,9 +58,12 @@ const fileWords: WorkWords = {
   fix: 'Split the file, leave out what is not needed, or send the sheets as csv.',
 };
 
-/** Files after which a process is replaced, and the memory after a file: what it has freed is not always given back. */
-const mostServed = 100;
-const mostIdleBytes = 400 * 1024 * 1024;
+/**
+ * How often a process serves before it is replaced: a new one has to compile its code first. And the memory that it may have after a
+ * file: what it has freed is not always given back.
+ */
+const mostServed = 1_000;
+const mostIdleBytes = 512 * 1024 * 1024;
 const watchEveryMs = 200;
 const forgetTimeoutMs = 5_000;
 /** How long a process keeps what it has read for the next step of the same work, and how many do so at a time. */
@@ -80,6 +83,7 @@ export async function openFileProcesses(options: FileProcessOptions): Promise<Fi
 class Pool implements FileProcesses {
   private readonly gate: FairGate;
   private readonly alive = new Set<QueryProcess>();
+  /** The one that has served last is the last, and the next to serve: its code is compiled. */
   private readonly idle: QueryProcess[] = [];
   /** Processes that have not forgotten their file, by the name of the work; nobody else gets them. */
   private readonly held = new Map<string, { process: QueryProcess; timer: NodeJS.Timeout }>();
@@ -144,7 +148,7 @@ class Pool implements FileProcesses {
   }
 
   private async take(): Promise<QueryProcess> {
-    for (let process = this.idle.shift(); process; process = this.idle.shift()) {
+    for (let process = this.idle.pop(); process; process = this.idle.pop()) {
       if (!process.gone && (await hasFolders(process.folders))) return process;
       process.kill();
     }
@@ -216,7 +220,7 @@ class Pool implements FileProcesses {
     if (this.idle.length > 0 || this.starting || this.closed) return;
     this.starting = this.start()
       .then((process) => {
-        this.idle.push(this.register(process));
+        this.idle.unshift(this.register(process));
       })
       .catch((error: unknown) => this.options.onTrouble?.(error))
       .finally(() => {
