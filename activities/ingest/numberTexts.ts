@@ -2,6 +2,12 @@ import { formatValue } from '../../core/grid/format/formatCell.ts';
 import { storedText } from '../../core/grid/format/storedText.ts';
 import type { CellKind } from '../../core/grid/grid.ts';
 
+interface Texts {
+  shown: string;
+  stored: string;
+  size: number;
+}
+
 /**
  * The texts of numbers and dates as their cells show and store them: sheets repeat many, and formatting one costs more than a look-up. Each
  * has one place, which another one may take over.
@@ -9,13 +15,15 @@ import type { CellKind } from '../../core/grid/grid.ts';
 export class NumberTexts {
   shown = '';
   stored = '';
+  /** Bytes of the shown one. */
+  size = 0;
   /** The same for texts that were read before; -1 the first time. */
   id = -1;
   private readonly values: Float64Array;
   /** Of the kind and the style, from 1 on. */
   private readonly sorts: Int32Array;
   private readonly ids: Int32Array;
-  private readonly texts: { shown: string; stored: string }[] = [];
+  private readonly texts: Texts[] = [];
   private count = 0;
   private readonly double = new Float64Array(1);
   private readonly words = new Int32Array(this.double.buffer);
@@ -31,20 +39,22 @@ export class NumberTexts {
     const sort = styleId * 8 + kind;
     const slot = this.slotOf(value, sort);
     if (this.values[slot] === value && this.sorts[slot] === sort) {
-      const { shown, stored } = this.texts[slot] as { shown: string; stored: string };
+      const { shown, stored, size } = this.texts[slot] as Texts;
       this.shown = shown;
       this.stored = stored;
+      this.size = size;
       this.id = this.ids[slot] as number;
       return;
     }
     this.shown = formatValue(kind, value, '', numberFormat);
     this.stored = storedText(kind, value, '');
+    this.size = Buffer.byteLength(this.shown);
     this.id = -1;
     this.values[slot] = value;
     this.sorts[slot] = sort;
     this.ids[slot] = this.count;
     this.count += 1;
-    this.texts[slot] = { shown: this.shown, stored: this.stored };
+    this.texts[slot] = { shown: this.shown, stored: this.stored, size: this.size };
   }
 
   private slotOf(value: number, sort: number): number {

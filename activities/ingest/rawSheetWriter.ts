@@ -187,7 +187,7 @@ export class RawSheetWriter {
         cache.read(kind, number, styleIds[i]!, format);
         shown = cache.shown;
         stored = cache.stored;
-        if (cache.id < 0 || !target.putAgain(base + i, cache, cache.id, shown.length)) target.putString(base + i, shown);
+        if (cache.id < 0 || !target.putAgain(base + i, cache, cache.id, cache.size)) target.putString(base + i, shown);
       }
       const differs = shown !== stored;
       if (differs || formula !== undefined) this.kept.add(batch.rows[i]!, column, stored, formula, differs, cache);

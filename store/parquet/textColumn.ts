@@ -84,7 +84,7 @@ export class TextColumn extends OptionalColumn {
   }
 
   /**
-   * Puts the text that was put before by this id of `scope`, and has so many bytes. If there was none, the caller must put the text,
+   * Puts the text that was put before by this id of `scope`, and has so many bytes at least. If there was none, the caller must put the text,
    * which is then known by its id.
    */
   putAgain(row: number, scope: unknown, id: number, length: number): boolean {

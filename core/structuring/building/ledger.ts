@@ -28,9 +28,7 @@ export class Ledger {
   }
 
   place(cell: number, role: CellRole): void {
-    if (cell < 0) return;
-    if (this.roles[cell] !== 0) this.doubled.add(cell);
-    else this.roles[cell] = NUMBERS[role];
+    if (cell >= 0) this.placeAs(cell, NUMBERS[role]);
   }
 
   /** A cell of a region that was not chosen; it counts nowhere, and is not lost. */
@@ -40,23 +38,23 @@ export class Ledger {
 
   /** A label or identity that a table repeats on several rows is still in one place: its region. */
   share(cell: number, role: CellRole, owner: string): void {
-    if (cell < 0) return;
-    const id = this.ownerId(owner);
-    if (this.owners[cell] === id) return;
-    if (this.owners[cell] === 0) this.owners[cell] = id;
-    this.place(cell, role);
+    if (cell >= 0) this.shareAs(cell, NUMBERS[role], this.ownerId(owner));
   }
 
   shareAll(cells: Int32Array, role: CellRole, owner: string): void {
-    const { owners, roles } = this;
-    const [id, number] = [this.ownerId(owner), NUMBERS[role]];
-    for (let n = 0; n < cells.length; n += 1) {
-      const cell = cells[n]!;
-      if (cell < 0 || owners[cell] === id) continue;
-      if (owners[cell] === 0) owners[cell] = id;
-      if (roles[cell] !== 0) this.doubled.add(cell);
-      else roles[cell] = number;
-    }
+    const [number, id] = [NUMBERS[role], this.ownerId(owner)];
+    for (let n = 0; n < cells.length; n += 1) if (cells[n]! >= 0) this.shareAs(cells[n]!, number, id);
+  }
+
+  private placeAs(cell: number, role: number): void {
+    if (this.roles[cell] !== 0) this.doubled.add(cell);
+    else this.roles[cell] = role;
+  }
+
+  private shareAs(cell: number, role: number, owner: number): void {
+    if (this.owners[cell] === owner) return;
+    if (this.owners[cell] === 0) this.owners[cell] = owner;
+    this.placeAs(cell, role);
   }
 
   private ownerId(owner: string): number {
